@@ -1,0 +1,2 @@
+//! The program `sixlo`.
+fn main() {}

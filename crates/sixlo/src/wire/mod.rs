@@ -1,0 +1,52 @@
+//! Formats: bytes to typed values and back. No state, no time, and no panic on any input.
+//!
+//! Each header has one file. `parse` takes the bytes that came in and gives the header with what follows it; `emit`
+//! writes the header in front of a slice and says how long it became; `emit_len` says that beforehand. What `emit`
+//! wrote, `parse` reads back as the same value.
+
+use core::fmt;
+
+pub mod addr;
+
+/// Why bytes are not what they should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseError {
+    /// The bytes end before the header does.
+    Truncated,
+    /// A length field contradicts the bytes that are there.
+    Length,
+    /// A checksum does not fit.
+    Checksum,
+    /// A version or type that is not ours.
+    Version,
+    /// A combination that the standard reserves.
+    Reserved,
+    /// Valid, but names something that is not known here: a context, a dispatch, a header type.
+    Unknown,
+    /// Valid, but forbidden where it stands.
+    Forbidden,
+    /// What the bytes describe does not fit the room given for it.
+    NoRoom,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "truncated",
+            Self::Length => "length field contradicts the data",
+            Self::Checksum => "wrong checksum",
+            Self::Version => "unknown version or type",
+            Self::Reserved => "reserved combination",
+            Self::Unknown => "refers to something unknown",
+            Self::Forbidden => "forbidden here",
+            Self::NoRoom => "does not fit the room given",
+        })
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// Takes the first `N` bytes off `bytes`.
+pub(crate) fn split<const N: usize>(bytes: &[u8]) -> Result<(&[u8; N], &[u8]), ParseError> {
+    bytes.split_first_chunk::<N>().ok_or(ParseError::Truncated)
+}
