@@ -224,7 +224,10 @@ pub enum FragmentFate {
 }
 
 /// Something that happened to a packet, a fragment or a frame. Lengths, sizes and offsets are in bytes.
-#[expect(missing_docs, reason = "the fields are named in the sentence above each variant")]
+#[expect(
+    missing_docs,
+    reason = "the fields are named in the sentence above each variant"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A packet came into being in a module; `cause` is the packet that it answers, if there is one.
