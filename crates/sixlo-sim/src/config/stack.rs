@@ -1,0 +1,145 @@
+//! Link, medium access, sizes of the stack, and the time that a node computes.
+
+use std::net::Ipv6Addr;
+
+use serde::{Deserialize, Serialize};
+
+/// Channel, PAN and addresses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Link {
+    /// Channel of the 2.4 GHz band, 11 to 26. Default 26.
+    pub channel: u8,
+    /// PAN identifier. Default 0x23 (RIOT's).
+    pub pan_id: u16,
+    /// Which link-layer addresses frames carry. Default extended.
+    pub addresses: Addresses,
+    /// The /64 prefix of the nodes' global addresses. Default fd00::.
+    pub prefix: Ipv6Addr,
+    /// The prefix is context 0 of header compression at every node (RFC 6282). Default true.
+    pub prefix_is_context: bool,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self {
+            channel: 26,
+            pan_id: 0x23,
+            addresses: Addresses::Extended,
+            prefix: Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0),
+            prefix_is_context: true,
+        }
+    }
+}
+
+/// Which link-layer addresses frames carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Addresses {
+    /// `"extended"`: EUI-64.
+    #[default]
+    Extended,
+    /// `"short"`: 16 bits.
+    Short,
+}
+
+/// CSMA/CA and link retries, be it the stack's or the radio's (IEEE 802.15.4-2020, 6.2.5.1 and table 8-94).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mac {
+    /// `macMinBe`. Default 3.
+    pub min_be: u8,
+    /// `macMaxBe`. Default 5.
+    pub max_be: u8,
+    /// `macMaxCsmaBackoffs`: busy assessments after the first before an attempt fails. Default 4.
+    pub max_backoffs: u8,
+    /// `macMaxFrameRetries`. Default 3.
+    pub max_retries: u8,
+    /// Before each link retry a time uniform in 0 to this passes (Kumar et al. 2020, section 7.1). Needs a radio whose
+    /// CSMA/CA is the stack's. Default 0.
+    pub retry_delay_max_us: u64,
+}
+
+impl Default for Mac {
+    fn default() -> Self {
+        Self {
+            min_be: 3,
+            max_be: 5,
+            max_backoffs: 4,
+            max_retries: 3,
+            retry_delay_max_us: 0,
+        }
+    }
+}
+
+/// Sizes and time-outs of the stack on each node. Defaults as in Lenders et al. 2021, table 2.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stack {
+    /// Packet buffer in bytes. Default 6144.
+    pub packet_buffer_bytes: u32,
+    /// Packet descriptors. Default 96.
+    pub packets: u16,
+    /// Frames and datagrams that wait for the radio. Default 64.
+    pub send_queue: u16,
+    /// Datagrams that are being cut into fragments. Default 64.
+    pub fragmentation_entries: u16,
+    /// Datagrams that are being put together. Default 1.
+    pub reassembly_entries: u16,
+    /// The same at the sink. Default 16.
+    pub sink_reassembly_entries: u16,
+    /// A datagram that is not complete after this is given up, in ms. Default 10000; at most 60000 (RFC 4944 section
+    /// 5.3).
+    pub reassembly_timeout_ms: u32,
+    /// A full table gives up its oldest datagram for a new one. Default false.
+    pub reassembly_eviction: bool,
+    /// Datagrams that wait in a socket. Default 8.
+    pub socket_queue: u16,
+    /// Hop limit of the datagrams that a node sends. Default 64.
+    pub hop_limit: u8,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self {
+            packet_buffer_bytes: 6_144,
+            packets: 96,
+            send_queue: 64,
+            fragmentation_entries: 64,
+            reassembly_entries: 1,
+            sink_reassembly_entries: 16,
+            reassembly_timeout_ms: 10_000,
+            reassembly_eviction: false,
+            socket_queue: 8,
+            hop_limit: 64,
+        }
+    }
+}
+
+/// How long a node computes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cpu {
+    /// `cpu = "instant"`: no time at all.
+    #[default]
+    Instant,
+    /// `cpu = "riot-m3"`: what Lenders et al. 2021 (section IV-C) measured on the IoT-LAB M3: the device is busy for up
+    /// to 4 ms a frame, and 8 ms pass from the last fragment in to the first fragment out.
+    RiotM3,
+    /// `[cpu.times]`: as given.
+    Times(CpuTimes),
+}
+
+/// Computing times. While a node computes, its radio goes on, but nothing is read from it or written to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CpuTimes {
+    /// For each frame taken from the radio, in us.
+    pub frame_in_us: u32,
+    /// For each frame given to the radio, in us.
+    pub frame_out_us: u32,
+    /// For each message between two modules of the stack, in us.
+    pub message_us: u32,
+    /// For each byte of a frame in or out, in ns.
+    pub byte_ns: u32,
+}

@@ -1,0 +1,69 @@
+use super::*;
+
+const FULL: &str = r#"
+topology = "lille-50"
+cpu = "riot-m3"
+end_ms = 600000
+
+[medium.disc]
+range_m = 6.5
+interference_range_m = 9.75
+
+[radio.at86rf23x]
+deaf_in_backoff = false
+
+[mac]
+max_retries = 0
+
+[stack]
+packet_buffer_bytes = 6144
+
+[[traffic]]
+from = "beyond-sink-neighbors"
+payload_bytes = 512
+count = 50
+gap_min_ms = 5000
+gap_max_ms = 15000
+
+[[fault]]
+kind = { delay = { min_us = 100, max_us = 200 } }
+sender = [2, 3]
+probability = 0.5
+
+[[reboot]]
+node = 2
+at_ms = 1000
+"#;
+
+#[test]
+fn a_scenario_is_read_and_written_back_as_the_same_value() {
+    let config: Config = toml::from_str(FULL).expect("a valid scenario");
+    assert_eq!(config.topology, Topology::Lille50);
+    assert_eq!(config.cpu, Cpu::RiotM3);
+    assert_eq!(config.traffic[0].from, NodeSet::BeyondSinkNeighbors);
+    assert_eq!(config.faults[0].sender, NodeSet::List(vec![2, 3]));
+    let Radio::At86rf23x(radio) = &config.radio else {
+        panic!("the radio is {:?}", config.radio)
+    };
+    assert!(!radio.deaf_in_backoff && radio.one_buffer);
+    let written = toml::to_string(&config).expect("every value can be written");
+    assert_eq!(
+        toml::from_str::<Config>(&written).expect("what was written"),
+        config
+    );
+}
+
+#[test]
+fn a_key_that_is_not_known_is_refused_at_its_line() {
+    let error = toml::from_str::<Config>("topology = \"lille-50\"\n[medium.disc]\nrange = 3\n").unwrap_err();
+    let span = error.span().expect("the place of the error");
+    assert_eq!(span.start, 36, "{error}");
+    assert!(error.message().contains("range_m"), "{error}");
+}
+
+#[test]
+fn a_set_of_nodes_in_an_unknown_word_names_the_known_ones() {
+    let text = "topology = \"lille-50\"\n[[reboot]]\nnode = 1\nat_ms = 3\n[[partition]]\nnodes = \"some\"\nfrom_ms = 1\nuntil_ms = 2\n";
+    let error = toml::from_str::<Config>(text).unwrap_err();
+    assert!(error.message().contains("every-other"), "{error}");
+}
