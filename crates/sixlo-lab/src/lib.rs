@@ -1,1 +1,5 @@
-//! The laboratory.
+//! The laboratory of sixlo: scenarios, campaigns over parameters and seeds, statistics, captures, traces and reports.
+#![forbid(unsafe_code)]
+
+pub mod pcapng;
+pub mod stats;
