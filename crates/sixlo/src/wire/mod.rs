@@ -7,6 +7,8 @@
 use core::fmt;
 
 pub mod addr;
+pub mod fcs;
+pub mod ieee802154;
 
 /// Why bytes are not what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,4 +51,24 @@ impl core::error::Error for ParseError {}
 /// Takes the first `N` bytes off `bytes`.
 pub(crate) fn split<const N: usize>(bytes: &[u8]) -> Result<(&[u8; N], &[u8]), ParseError> {
     bytes.split_first_chunk::<N>().ok_or(ParseError::Truncated)
+}
+
+/// Writes `bytes` to the front of `out` and leaves in `out` what is behind them.
+pub(crate) fn put<const N: usize>(out: &mut &mut [u8], bytes: [u8; N]) -> Result<(), ParseError> {
+    let (head, rest) = core::mem::take(out)
+        .split_first_chunk_mut::<N>()
+        .ok_or(ParseError::NoRoom)?;
+    *head = bytes;
+    *out = rest;
+    Ok(())
+}
+
+/// As [`put`], for bytes whose number is known at run time only.
+pub(crate) fn put_slice(out: &mut &mut [u8], bytes: &[u8]) -> Result<(), ParseError> {
+    let (head, rest) = core::mem::take(out)
+        .split_at_mut_checked(bytes.len())
+        .ok_or(ParseError::NoRoom)?;
+    head.copy_from_slice(bytes);
+    *out = rest;
+    Ok(())
 }
