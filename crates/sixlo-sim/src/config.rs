@@ -18,7 +18,7 @@ mod traffic;
 pub use faults::{Fault, FaultKind, Partition, Reboot};
 pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium};
 pub use nodes::NodeSet;
-pub use radio::{At86rf23x, Currents, Ideal, Radio};
+pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};
 pub use stack::{Addresses, Cpu, CpuTimes, Link, Mac, Stack};
 pub use topology::{Chain, Csv, Grid, Place, RouteChoice, Topology, TreeNetwork};
 pub use traffic::{Echo, Traffic};

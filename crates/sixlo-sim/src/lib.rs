@@ -5,3 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod queue;
+pub mod rng;
+pub mod time;
+pub mod topology;

@@ -36,7 +36,7 @@ impl NodeSet {
             Self::All => true,
             Self::AllButSink => number != 1,
             Self::BeyondSinkNeighbors => depth > 1,
-            Self::EveryOther => number % 2 == 0,
+            Self::EveryOther => number.is_multiple_of(2),
             Self::List(list) => list.contains(&number),
         }
     }

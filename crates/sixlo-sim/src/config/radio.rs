@@ -74,9 +74,8 @@ pub struct At86rf23x {
     /// A received frame is protected until it is read out (dynamic frame buffer protection): meanwhile no frame is
     /// received, and none acknowledged. Default true.
     pub protect_buffer: bool,
-    /// The preparation of a transmission waits for the end of a reception that has begun. Otherwise it aborts the
-    /// reception. Default true (RIOT's driver).
-    pub wait_for_reception: bool,
+    /// What becomes of a frame to send while another is being received. Default `"queue"`.
+    pub when_receiving: WhenReceiving,
     /// The radio does CSMA/CA, waits for acknowledgements and retries by itself (TX_ARET). Otherwise the stack does.
     /// Default true.
     pub hardware_csma: bool,
@@ -101,7 +100,7 @@ impl Default for At86rf23x {
             spi_kbytes_per_s: 625,
             one_buffer: true,
             protect_buffer: true,
-            wait_for_reception: true,
+            when_receiving: WhenReceiving::Queue,
             hardware_csma: true,
             deaf_in_backoff: true,
             retry_restarts_csma: true,
@@ -110,4 +109,18 @@ impl Default for At86rf23x {
             currents: Currents::default(),
         }
     }
+}
+
+/// What the driver does with a frame to send while the radio receives another or acknowledges it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenReceiving {
+    /// `"queue"`: it waits in the send queue; what was received is read out first (Lenders et al. 2021, section III).
+    #[default]
+    Queue,
+    /// `"block"`: the driver blocks until the reception has ended and then prepares the transmission at once, before
+    /// anything is read out (RIOT's driver). With one buffer this overwrites what was received.
+    Block,
+    /// `"abort"`: the reception is given up.
+    Abort,
 }
