@@ -7,8 +7,13 @@
 use core::fmt;
 
 pub mod addr;
+pub mod checksum;
 pub mod fcs;
+pub mod icmpv6;
 pub mod ieee802154;
+pub mod ipv6;
+pub mod ipv6_ext;
+pub mod udp;
 
 /// Why bytes are not what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
