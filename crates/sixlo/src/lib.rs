@@ -13,7 +13,9 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod netapi;
 pub mod netdev;
+pub mod pktbuf;
 pub mod time;
 pub mod trace;
 pub mod wire;

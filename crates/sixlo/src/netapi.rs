@@ -45,12 +45,20 @@ pub struct Msg {
 impl Msg {
     /// A packet on its way up.
     pub const fn up(ty: Ty, context: u16) -> Self {
-        Self { dir: Dir::Up, ty, context }
+        Self {
+            dir: Dir::Up,
+            ty,
+            context,
+        }
     }
 
     /// A packet on its way down.
     pub const fn down(ty: Ty, context: u16) -> Self {
-        Self { dir: Dir::Down, ty, context }
+        Self {
+            dir: Dir::Down,
+            ty,
+            context,
+        }
     }
 }
 

@@ -1,0 +1,363 @@
+//! The central packet buffer.
+//!
+//! A packet is a slot over segments of chunks. Chunks are reference-counted pieces of one arena; a segment is a part of a
+//! chunk; the slot holds the first segment, the metadata, the queue link and the cursor. What lies before the cursor is
+//! marked: a header that was read stays readable for those who come later ([`read_back`](PktBuf::read_back)), and no
+//! byte is moved. Several receivers get a slot each over the same chunks; who writes into a shared chunk gets a copy of
+//! that segment first.
+//!
+//! All memory is the caller's. A packet holds at most 65,535 bytes. Whatever finds no room leaves its packet as it was.
+
+mod arena;
+#[cfg(any(test, debug_assertions))]
+mod check;
+mod meta;
+mod read;
+mod slot;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use meta::{Class, Meta, NoRoom};
+pub use slot::{Done, Kept, Pkt, Queue, Seg, Slot};
+
+use crate::netapi::Msg;
+use crate::trace::PktId;
+use arena::Arena;
+use slot::Owner;
+
+/// As many entries of a table as are used, so that the references to a chunk cannot exceed what its header can count.
+const ENTRIES_MAX: usize = 0x3fff;
+
+/// The packet buffer of a stack: arena, segment table, slot table.
+///
+/// It counts the packets in hand: asking for one, sharing, popping and resuming add one; releasing, appending, pushing
+/// and keeping take one away. Between two steps of the stack the count is 0, or a packet was lost in the last step.
+pub struct PktBuf<'a> {
+    arena: Arena<'a>,
+    segs: &'a mut [Seg],
+    slots: &'a mut [Slot],
+    free_segs: u16,
+    free_seg: u16,
+    free_slot: u16,
+    in_hand: u16,
+    live: u16,
+}
+
+impl<'a> PktBuf<'a> {
+    /// A buffer without packets over the caller's memory, whatever lay in it.
+    ///
+    /// `reserve`: for each [`Class`], in its order, the bytes that the other class cannot take, chunk headers (4 bytes
+    /// each) included. At most 131,068 bytes, 16,383 segments and 16,383 slots are used.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom::Bytes`] if the reserves are larger than the arena.
+    pub fn new(
+        bytes: &'a mut [u8],
+        segs: &'a mut [Seg],
+        slots: &'a mut [Slot],
+        reserve: [usize; 2],
+    ) -> Result<Self, NoRoom> {
+        let arena = Arena::new(bytes, reserve).ok_or(NoRoom::Bytes)?;
+        let mut buf = Self {
+            arena,
+            segs,
+            slots,
+            free_segs: 0,
+            free_seg: 0,
+            free_slot: 0,
+            in_hand: 0,
+            live: 0,
+        };
+        // From behind, so that the first entries are taken first.
+        for at in (1..=buf.segs.len().min(ENTRIES_MAX) as u16).rev() {
+            buf.put_seg(at);
+        }
+        for link in (1..=buf.slots.len().min(ENTRIES_MAX) as u16).rev() {
+            buf.put_slot(link);
+        }
+        Ok(buf)
+    }
+
+    /// The memory back, bytes in whole units of 4. What the packets held is lost.
+    pub fn into_parts(self) -> (&'a mut [u8], &'a mut [Seg], &'a mut [Slot]) {
+        (self.arena.into_bytes(), self.segs, self.slots)
+    }
+
+    /// A packet of `len` bytes, in one chunk, with room for `headroom` bytes in front. Nothing is marked. The bytes are
+    /// whatever lay there (in debug builds 0xa5).
+    ///
+    /// # Errors
+    ///
+    /// Whatever there is none left of.
+    pub fn alloc(&mut self, class: Class, headroom: usize, len: usize) -> Result<Pkt, NoRoom> {
+        let bytes = headroom.saturating_add(len);
+        if bytes > usize::from(u16::MAX) {
+            return Err(NoRoom::Bytes);
+        }
+        if self.free_slot == 0 {
+            return Err(NoRoom::Slots);
+        }
+        let chunk = self.arena.alloc(class, bytes).ok_or(NoRoom::Bytes)?;
+        self.take_slot(Slot {
+            first: Seg {
+                chunk,
+                start: headroom as u16,
+                len: len as u16,
+                next: 0,
+            },
+            total: len as u16,
+            ..Slot::EMPTY
+        })
+    }
+
+    /// Ends a packet: gives back its slot, its segments, and the chunks that nobody else refers to.
+    pub(crate) fn release(&mut self, p: Pkt) -> Done {
+        let first = self.slots[p.index()].first;
+        self.expect_owner(&p, Owner::Hand);
+        if first.chunk != 0 {
+            self.arena.release(first.chunk);
+        }
+        self.release_chain(first.next);
+        self.put_slot(p.link());
+        self.in_hand -= 1;
+        self.live -= 1;
+        Done(())
+    }
+
+    /// Another packet over the same chunks, with the same cursor, metadata, message and identity.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom::Slots`], or [`NoRoom::Segments`] for a packet of several.
+    pub fn share(&mut self, p: &Pkt) -> Result<Pkt, NoRoom> {
+        let original = self.slots[p.index()];
+        if self.free_slot == 0 {
+            return Err(NoRoom::Slots);
+        }
+        let mut first = original.first;
+        if first.next != 0 {
+            first.next = self.share_chain(first.next)?;
+        }
+        self.arena.share(first.chunk);
+        self.take_slot(Slot { first, ..original })
+    }
+
+    /// Puts a packet into a table of a module.
+    pub fn keep(&mut self, p: Pkt) -> Kept {
+        self.hand_over(&p, Owner::Hand, Owner::Table);
+        self.in_hand -= 1;
+        Kept(p)
+    }
+
+    /// Takes a packet from a table of a module.
+    pub fn resume(&mut self, k: Kept) -> Pkt {
+        self.hand_over(&k.0, Owner::Table, Owner::Hand);
+        self.in_hand += 1;
+        k.0
+    }
+
+    /// Puts a packet at the end of a queue.
+    pub fn push(&mut self, q: &mut Queue, p: Pkt) -> Done {
+        self.hand_over(&p, Owner::Hand, Owner::Queue);
+        self.in_hand -= 1;
+        self.slots[p.index()].link = 0;
+        let link = p.link();
+        if q.head.is_none() {
+            q.head = Some(p);
+        } else {
+            self.slots[usize::from(q.tail) - 1].link = link;
+        }
+        q.tail = link;
+        q.len += 1;
+        Done(())
+    }
+
+    /// Takes the packet at the front of a queue.
+    pub fn pop(&mut self, q: &mut Queue) -> Option<Pkt> {
+        let p = q.head.take()?;
+        self.hand_over(&p, Owner::Queue, Owner::Hand);
+        self.in_hand += 1;
+        q.head = Pkt::from_link(self.slots[p.index()].link);
+        q.len -= 1;
+        Some(p)
+    }
+
+    /// Shows each packet of a queue, from the front.
+    pub fn walk(&self, q: &Queue, see: &mut dyn FnMut(&Pkt)) {
+        let mut link = q.head.as_ref().map_or(0, Pkt::link);
+        while let Some(p) = Pkt::from_link(link) {
+            link = self.slots[p.index()].link;
+            see(&p);
+        }
+    }
+
+    /// The metadata.
+    pub fn meta(&self, p: &Pkt) -> &Meta {
+        &self.slots[p.index()].meta
+    }
+
+    /// The metadata, to be changed. Packets that share bytes have their own.
+    pub fn meta_mut(&mut self, p: &Pkt) -> &mut Meta {
+        &mut self.slots[p.index()].meta
+    }
+
+    /// The message as which the packet was last sent between modules.
+    pub fn msg(&self, p: &Pkt) -> Msg {
+        self.slots[p.index()].msg
+    }
+
+    /// Notes the message as which the packet is sent.
+    pub fn set_msg(&mut self, p: &Pkt, msg: Msg) {
+        self.slots[p.index()].msg = msg;
+    }
+
+    /// The identity of the datagram.
+    pub fn id(&self, p: &Pkt) -> PktId {
+        self.slots[p.index()].id
+    }
+
+    /// Gives the packet an identity.
+    pub fn set_id(&mut self, p: &Pkt, id: PktId) {
+        self.slots[p.index()].id = id;
+    }
+
+    /// Packets that the running step owns: 0 between two steps.
+    pub fn in_hand(&self) -> usize {
+        usize::from(self.in_hand)
+    }
+
+    /// Packets there are: slots in use.
+    pub fn live(&self) -> usize {
+        usize::from(self.live)
+    }
+
+    /// Bytes of the arena in use, chunk headers included.
+    pub fn used(&self) -> usize {
+        self.arena.used()
+    }
+
+    /// The most bytes of the arena that were ever in use, chunk headers included.
+    pub fn high_water(&self) -> usize {
+        self.arena.high_water()
+    }
+
+    /// Bytes of the arena.
+    pub fn capacity(&self) -> usize {
+        self.arena.capacity()
+    }
+
+    /// The entry of a segment: 0 is the one in the slot, others are counted from 1.
+    fn seg(&self, p: &Pkt, at: u16) -> &Seg {
+        match at {
+            0 => &self.slots[p.index()].first,
+            at => &self.segs[usize::from(at) - 1],
+        }
+    }
+
+    /// The entry of a segment, to be changed.
+    fn seg_mut(&mut self, p: &Pkt, at: u16) -> &mut Seg {
+        match at {
+            0 => &mut self.slots[p.index()].first,
+            at => &mut self.segs[usize::from(at) - 1],
+        }
+    }
+
+    /// The segment that holds byte `pos` of the packet, marked ones counted, and how many bytes lie before that segment.
+    /// Past the end it is the last one.
+    fn find(&self, p: &Pkt, pos: usize) -> (u16, usize) {
+        let (mut at, mut before) = (0, 0);
+        loop {
+            let seg = self.seg(p, at);
+            let end = before + usize::from(seg.len);
+            if pos < end || seg.next == 0 {
+                return (at, before);
+            }
+            (at, before) = (seg.next, end);
+        }
+    }
+
+    fn take_slot(&mut self, filled: Slot) -> Result<Pkt, NoRoom> {
+        let p = Pkt::from_link(self.free_slot).ok_or(NoRoom::Slots)?;
+        let slot = &mut self.slots[p.index()];
+        debug_assert_eq!(slot.owner, Owner::Nobody, "a free slot has an owner");
+        self.free_slot = slot.link;
+        *slot = filled;
+        slot.link = 0;
+        slot.owner = Owner::Hand;
+        self.in_hand += 1;
+        self.live += 1;
+        Ok(p)
+    }
+
+    fn put_slot(&mut self, link: u16) {
+        let slot = &mut self.slots[usize::from(link) - 1];
+        slot.owner = Owner::Nobody;
+        slot.link = self.free_slot;
+        self.free_slot = link;
+    }
+
+    fn take_seg(&mut self, filled: Seg) -> Option<u16> {
+        let at = self.free_seg;
+        if at == 0 {
+            return None;
+        }
+        let seg = &mut self.segs[usize::from(at) - 1];
+        self.free_seg = seg.next;
+        self.free_segs -= 1;
+        *seg = filled;
+        Some(at)
+    }
+
+    fn put_seg(&mut self, at: u16) {
+        self.segs[usize::from(at) - 1].next = self.free_seg;
+        self.free_seg = at;
+        self.free_segs += 1;
+    }
+
+    /// Gives back a segment and all behind it.
+    fn release_chain(&mut self, mut at: u16) {
+        while at != 0 {
+            let seg = self.segs[usize::from(at) - 1];
+            self.arena.release(seg.chunk);
+            self.put_seg(at);
+            at = seg.next;
+        }
+    }
+
+    /// Doubles a segment and all behind it over the same chunks.
+    fn share_chain(&mut self, from: u16) -> Result<u16, NoRoom> {
+        let (mut at, mut needed) = (from, 0);
+        while at != 0 {
+            needed += 1;
+            at = self.segs[usize::from(at) - 1].next;
+        }
+        if needed > self.free_segs {
+            return Err(NoRoom::Segments);
+        }
+        let (mut at, mut first, mut tail) = (from, 0, 0);
+        while at != 0 {
+            let seg = self.segs[usize::from(at) - 1];
+            self.arena.share(seg.chunk);
+            let twin = self.take_seg(Seg { next: 0, ..seg }).ok_or(NoRoom::Segments)?;
+            match tail {
+                0 => first = twin,
+                tail => self.segs[usize::from(tail) - 1].next = twin,
+            }
+            tail = twin;
+            at = seg.next;
+        }
+        Ok(first)
+    }
+
+    fn hand_over(&mut self, p: &Pkt, from: Owner, to: Owner) {
+        self.expect_owner(p, from);
+        self.slots[p.index()].owner = to;
+    }
+
+    /// A handle whose packet is another's, or nobody's, is an error of the stack itself: found where it is used.
+    fn expect_owner(&self, p: &Pkt, owner: Owner) {
+        debug_assert_eq!(self.slots[p.index()].owner, owner, "owner of {p:?}");
+    }
+}
