@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod pcapng;
+pub mod scenario;
 pub mod stats;
