@@ -1,18 +1,35 @@
 //! What would be right: from a message of the TOML reader to advice about the key in question.
 
-/// Units that stand at the end of keys: the ending, what it means, and its size in the base unit of its kind.
-const UNITS: &[(&str, &str, Kind, f64)] = &[
-    ("_kbytes_per_s", "kilobytes a second", Kind::Rate, 1.0),
-    ("_ns", "nanoseconds", Kind::Time, 1e-9),
-    ("_us", "microseconds", Kind::Time, 1e-6),
-    ("_ms", "milliseconds", Kind::Time, 1e-3),
-    ("_s", "seconds", Kind::Time, 1.0),
-    ("_m", "metres", Kind::Length, 1.0),
-    ("_bytes", "bytes", Kind::Size, 1.0),
-    ("_dbm", "dBm", Kind::Power, 1.0),
-    ("_db", "dB", Kind::Ratio, 1.0),
-    ("_ma", "mA", Kind::Current, 1.0),
-    ("_v", "V", Kind::Voltage, 1.0),
+/// A unit that stands at the end of keys.
+struct KeyUnit {
+    ending: &'static str,
+    name: &'static str,
+    kind: Kind,
+    /// In the base unit of its kind.
+    size: f64,
+}
+
+const fn unit(ending: &'static str, name: &'static str, kind: Kind, size: f64) -> KeyUnit {
+    KeyUnit {
+        ending,
+        name,
+        kind,
+        size,
+    }
+}
+
+const KEY_UNITS: &[KeyUnit] = &[
+    unit("_kbytes_per_s", "kilobytes a second", Kind::Rate, 1.0),
+    unit("_ns", "nanoseconds", Kind::Time, 1e-9),
+    unit("_us", "microseconds", Kind::Time, 1e-6),
+    unit("_ms", "milliseconds", Kind::Time, 1e-3),
+    unit("_s", "seconds", Kind::Time, 1.0),
+    unit("_m", "metres", Kind::Length, 1.0),
+    unit("_bytes", "bytes", Kind::Size, 1.0),
+    unit("_dbm", "dBm", Kind::Power, 1.0),
+    unit("_db", "dB", Kind::Ratio, 1.0),
+    unit("_ma", "mA", Kind::Current, 1.0),
+    unit("_v", "V", Kind::Voltage, 1.0),
 ];
 
 /// Units that people write behind numbers.
@@ -97,14 +114,14 @@ pub(super) fn explain(message: &str, key: &str, value: Option<&str>) -> (String,
 }
 
 /// The unit at the end of a key: the key's stem, and the unit's name.
-pub(super) fn unit_of(key: &str) -> Option<(&str, &'static str)> {
-    unit_entry(key).map(|(stem, entry)| (stem, entry.1))
+fn unit_of(key: &str) -> Option<(&str, &'static str)> {
+    key_unit(key).map(|(stem, unit)| (stem, unit.name))
 }
 
-fn unit_entry(key: &str) -> Option<(&str, &'static (&'static str, &'static str, Kind, f64))> {
-    UNITS
+fn key_unit(key: &str) -> Option<(&str, &'static KeyUnit)> {
+    KEY_UNITS
         .iter()
-        .find_map(|entry| key.strip_suffix(entry.0).map(|stem| (stem, entry)))
+        .find_map(|unit| key.strip_suffix(unit.ending).map(|stem| (stem, unit)))
 }
 
 fn wrong_value(message: &str, key: &str, value: Option<&str>) -> (String, String) {
@@ -164,12 +181,12 @@ fn number_with_unit(text: &str, name: &str) -> Option<String> {
         return Some(format!("write it without quotes: `{name} = {digits}`"));
     }
     let &(_, kind, size) = WRITTEN.iter().find(|(written, ..)| *written == unit)?;
-    if let Some((_, &(_, in_unit, key_kind, key_size))) = unit_entry(name) {
-        if kind != key_kind {
-            return Some(format!("`{name}` is in {in_unit}: write the number alone"));
+    if let Some((_, own)) = key_unit(name) {
+        if kind != own.kind {
+            return Some(format!("`{name}` is in {}: write the number alone", own.name));
         }
-        let value = tidy(number * size / key_size);
-        return Some(format!("`{name}` is in {in_unit}: write `{name} = {value}`"));
+        let value = tidy(number * size / own.size);
+        return Some(format!("`{name}` is in {}: write `{name} = {value}`", own.name));
     }
     (kind == Kind::Share).then(|| {
         format!(
