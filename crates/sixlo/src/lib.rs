@@ -13,9 +13,11 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod mac;
 pub mod netapi;
 pub mod netdev;
 pub mod pktbuf;
+pub mod rng;
 pub mod time;
 pub mod trace;
 pub mod wire;
