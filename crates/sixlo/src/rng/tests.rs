@@ -35,6 +35,7 @@ fn no_seed_gives_an_empty_state() {
 fn below_stays_below_and_reaches_everything() {
     let mut rng = Rng::new(1);
     assert_eq!((rng.below(0), rng.below(1)), (0, 0));
+    assert_eq!(rng.state, Rng::new(1).state, "nothing drawn");
     for bound in 2..40_u32 {
         let mut seen = 0_u64;
         for _ in 0..2_000 {
