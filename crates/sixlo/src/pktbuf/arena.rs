@@ -140,21 +140,22 @@ impl<'a> Arena<'a> {
         class_of(self.head(chunk).1)
     }
 
-    /// Bytes that the chunk has room for.
-    pub(super) fn room(&self, chunk: u16) -> usize {
-        usize::from((self.head(chunk).0 & !IN_USE) - 1) * UNIT
+    /// Makes a chunk that is not shared large enough for `bytes`, by taking from the free chunk behind it if need be;
+    /// false if that cannot be.
+    pub(super) fn extend(&mut self, chunk: u16, bytes: usize) -> bool {
+        let (size, count) = self.head(chunk);
+        let room = usize::from((size & !IN_USE) - 1) * UNIT;
+        if count & !TRANSMIT > 1 {
+            return false;
+        }
+        bytes <= room || self.take_behind(chunk, size, count, (bytes - room).div_ceil(UNIT))
     }
 
-    /// Makes the chunk large enough for `bytes` by taking from the free chunk behind it; false if it cannot be.
-    pub(super) fn extend(&mut self, chunk: u16, bytes: usize) -> bool {
-        let room = self.room(chunk);
-        if bytes <= room {
-            return true;
-        }
-        let Ok(more) = u16::try_from((bytes - room).div_ceil(UNIT)) else {
+    /// Adds `more` units of the free chunk behind to a chunk with this header.
+    fn take_behind(&mut self, chunk: u16, size: u16, count: u16, more: usize) -> bool {
+        let Ok(more) = u16::try_from(more) else {
             return false;
         };
-        let (size, count) = self.head(chunk);
         let behind = chunk + (size & !IN_USE);
         if behind > self.total || !self.allows(class_of(count), more) {
             return false;
@@ -163,7 +164,6 @@ impl<'a> Arena<'a> {
             self.settle();
         }
         let (free, next) = self.head(behind);
-        // A chunk in use has the highest bit set, and is thereby no smaller than any request: ask first.
         if free & IN_USE != 0 || free < more {
             return false;
         }
@@ -292,13 +292,13 @@ impl<'a> Arena<'a> {
 
     /// The header of a chunk: its size with [`IN_USE`], and its references or, if it is free, the next free one.
     fn head(&self, chunk: u16) -> (u16, u16) {
-        let [a, b, c, d] = self.units[usize::from(chunk) - 1];
-        (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]))
+        let head = u32::from_le_bytes(self.units[usize::from(chunk) - 1]);
+        (head as u16, (head >> 16) as u16)
     }
 
     fn set_head(&mut self, chunk: u16, size: u16, link: u16) {
-        let ([a, b], [c, d]) = (size.to_le_bytes(), link.to_le_bytes());
-        self.units[usize::from(chunk) - 1] = [a, b, c, d];
+        let head = u32::from(link) << 16 | u32::from(size);
+        self.units[usize::from(chunk) - 1] = head.to_le_bytes();
     }
 
     /// Overwrites the bytes of a chunk, in debug builds, so that nobody lives on what another left behind.
@@ -324,6 +324,11 @@ fn class_of(count: u16) -> Class {
 
 #[cfg(any(test, debug_assertions))]
 impl Arena<'_> {
+    /// Bytes that the chunk has room for.
+    pub(super) fn room(&self, chunk: u16) -> usize {
+        usize::from((self.head(chunk).0 & !IN_USE) - 1) * UNIT
+    }
+
     /// Panics unless chunks, free list, reference counts and accounts agree; `references` counts those to a chunk.
     pub(super) fn check(&self, references: impl Fn(u16) -> usize) {
         let mut used = [0; 2];

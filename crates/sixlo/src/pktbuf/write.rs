@@ -100,10 +100,7 @@ impl PktBuf<'_> {
         let tail = self.tail(p);
         let last = *self.seg(p, tail);
         let end = usize::from(last.start) + usize::from(last.len);
-        let address = if end + n <= BYTES_MAX
-            && !self.arena.is_shared(last.chunk)
-            && self.arena.extend(last.chunk, end + n)
-        {
+        let address = if end + n <= BYTES_MAX && self.arena.extend(last.chunk, end + n) {
             self.seg_mut(p, tail).len += n as u16;
             Arena::address(last.chunk, 0) + end
         } else {
