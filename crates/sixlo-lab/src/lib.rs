@@ -4,3 +4,4 @@
 pub mod pcapng;
 pub mod scenario;
 pub mod stats;
+pub mod trace;

@@ -1,0 +1,346 @@
+//! The trace of a run on disk: a line an event, written as it happens and never held in memory.
+//!
+//! The columns are [`COLUMNS`]. `layer` is a module of the stack, `air` for what happens between antennas, or `source`
+//! and `sink` for what the applications know. `detail` holds words `key=value`, separated by blanks and free of
+//! commas, so that any tool that splits at commas reads a trace. `docs/data-dictionary.md` lists all of them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use sixlo::netdev::TxOutcome;
+use sixlo::trace::{End, Event, FragmentFate};
+use sixlo::wire::addr::LinkAddr;
+
+pub mod history;
+mod line;
+mod tell;
+#[cfg(test)]
+mod tests;
+
+pub use line::{BadLine, Line};
+
+/// The header line of a trace.
+pub const COLUMNS: &str = "time_ns,node,datagram,layer,event,peer,detail";
+
+/// Writes a trace.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    out: W,
+    /// Which node has a link-layer address.
+    nodes: BTreeMap<LinkAddr, u16>,
+}
+
+/// What happened between antennas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Air<'a> {
+    /// A frame left the antenna of the node: bytes from frame control to check sequence, and what kind it is.
+    Sent {
+        /// The name of the frame's type.
+        kind: &'a str,
+        /// Length in bytes.
+        len: usize,
+    },
+    /// The frame that `from` sent arrived at the node.
+    Received {
+        /// The sender.
+        from: u16,
+        /// The name of the frame's type.
+        kind: &'a str,
+    },
+    /// The frame that `from` sent was meant for the node and was lost there.
+    Lost {
+        /// The sender.
+        from: u16,
+        /// The name of the frame's type.
+        kind: &'a str,
+        /// The name of the cause.
+        cause: &'a str,
+    },
+}
+
+/// What an application did or saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum App<'a> {
+    /// A source sent a datagram.
+    Sent {
+        /// The number of the receiver.
+        to: u16,
+        /// The number of the datagram at its source.
+        sequence: u32,
+        /// Payload in bytes.
+        len: usize,
+    },
+    /// The stack refused what the source wanted to send.
+    Refused {
+        /// The number of the receiver.
+        to: u16,
+        /// The number of the datagram at its source.
+        sequence: u32,
+        /// The name of the reason.
+        reason: &'a str,
+    },
+    /// The datagram of `from` reached the application it was meant for, and all its bytes were right.
+    Delivered {
+        /// The number of the source.
+        from: u16,
+        /// The number of the datagram at its source.
+        sequence: u32,
+        /// From the call at the source to the delivery.
+        latency_ns: u64,
+    },
+}
+
+impl<W: Write> Writer<W> {
+    /// Starts a trace of nodes with these link-layer addresses.
+    pub fn new(mut out: W, nodes: impl IntoIterator<Item = (LinkAddr, u16)>) -> io::Result<Self> {
+        writeln!(out, "{COLUMNS}")?;
+        Ok(Self {
+            out,
+            nodes: nodes.into_iter().collect(),
+        })
+    }
+
+    /// Writes what the stack of `node` told.
+    pub fn stack(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
+        match *event {
+            Event::Start {
+                id,
+                module,
+                len,
+                cause,
+            } => {
+                self.begin(time_ns, node, id.number(), module.name(), "start", LinkAddr::None)?;
+                write!(self.out, "len={len}")?;
+                if cause.number() != 0 {
+                    write!(self.out, " cause={}", cause.number())?;
+                }
+            }
+            Event::Share { id, module } => {
+                self.begin(time_ns, node, id.number(), module.name(), "share", LinkAddr::None)?;
+            }
+            Event::Hop { id, from, to, queued } => {
+                self.begin(time_ns, node, id.number(), from.name(), "hop", LinkAddr::None)?;
+                write!(
+                    self.out,
+                    "to={}{}",
+                    to.name(),
+                    if queued { " queued" } else { "" }
+                )?;
+            }
+            Event::FrameIn {
+                id,
+                from,
+                len,
+                sequence,
+                ..
+            } => {
+                self.begin(time_ns, node, id.number(), "netif", "frame-in", from)?;
+                write!(self.out, "len={len} seq={sequence}")?;
+            }
+            Event::FrameDropped { id, reason, .. } => {
+                self.begin(
+                    time_ns,
+                    node,
+                    id.number(),
+                    "netif",
+                    "frame-dropped",
+                    LinkAddr::None,
+                )?;
+                write!(self.out, "reason={}", reason.name())?;
+            }
+            Event::Decompressed {
+                id,
+                compressed_len,
+                len,
+            } => {
+                self.begin(
+                    time_ns,
+                    node,
+                    id.number(),
+                    "6lowpan",
+                    "decompressed",
+                    LinkAddr::None,
+                )?;
+                write!(self.out, "compressed={compressed_len} len={len}")?;
+            }
+            Event::FragmentIn {
+                id,
+                from,
+                tag,
+                size,
+                offset,
+                len,
+                fate,
+            } => {
+                self.begin(time_ns, node, id.number(), "6lowpan", "fragment-in", from)?;
+                write!(
+                    self.out,
+                    "tag={tag} size={size} offset={offset} len={len} fate={}",
+                    fate_name(fate)
+                )?;
+                if let FragmentFate::Dropped(reason) = fate {
+                    write!(self.out, " reason={}", reason.name())?;
+                }
+            }
+            Event::Queued { id, to, ahead, .. } => {
+                self.begin(time_ns, node, id.number(), "netif", "queued", to)?;
+                write!(self.out, "ahead={ahead}")?;
+            }
+            Event::Compressed {
+                id,
+                to,
+                header_len,
+                compressed_len,
+            } => {
+                self.begin(time_ns, node, id.number(), "6lowpan", "compressed", to)?;
+                write!(self.out, "header={header_len} compressed={compressed_len}")?;
+            }
+            Event::FragmentOut {
+                id,
+                to,
+                tag,
+                size,
+                offset,
+                len,
+            } => {
+                self.begin(time_ns, node, id.number(), "6lowpan", "fragment-out", to)?;
+                write!(self.out, "tag={tag} size={size} offset={offset} len={len}")?;
+            }
+            Event::FrameOut {
+                id,
+                to,
+                len,
+                sequence,
+                attempt,
+                ..
+            } => {
+                self.begin(time_ns, node, id.number(), "netif", "frame-out", to)?;
+                write!(self.out, "len={len} seq={sequence} attempt={attempt}")?;
+            }
+            Event::FrameDone {
+                id,
+                outcome,
+                attempts,
+                busy,
+                ..
+            } => {
+                self.begin(time_ns, node, id.number(), "netif", "frame-done", LinkAddr::None)?;
+                write!(
+                    self.out,
+                    "outcome={} attempts={attempts} busy={busy}",
+                    outcome_name(outcome)
+                )?;
+            }
+            Event::End { id, module, end } => {
+                self.begin(time_ns, node, id.number(), module.name(), "end", LinkAddr::None)?;
+                write!(self.out, "end={}", end_name(end))?;
+                if let End::Dropped(reason) = end {
+                    write!(self.out, " reason={}", reason.name())?;
+                }
+            }
+        }
+        writeln!(self.out)
+    }
+
+    /// Writes what happened between antennas at `node`.
+    pub fn air(&mut self, time_ns: u64, node: u16, datagram: u32, event: Air<'_>) -> io::Result<()> {
+        match event {
+            Air::Sent { kind, len } => writeln!(
+                self.out,
+                "{time_ns},{node},{datagram},air,sent,,kind={kind} len={len}"
+            ),
+            Air::Received { from, kind } => {
+                writeln!(
+                    self.out,
+                    "{time_ns},{node},{datagram},air,received,{from},kind={kind}"
+                )
+            }
+            Air::Lost { from, kind, cause } => {
+                writeln!(
+                    self.out,
+                    "{time_ns},{node},{datagram},air,lost,{from},kind={kind} cause={cause}"
+                )
+            }
+        }
+    }
+
+    /// Writes what an application on `node` did or saw.
+    pub fn app(&mut self, time_ns: u64, node: u16, datagram: u32, event: App<'_>) -> io::Result<()> {
+        match event {
+            App::Sent { to, sequence, len } => {
+                writeln!(
+                    self.out,
+                    "{time_ns},{node},{datagram},source,sent,{to},sequence={sequence} len={len}"
+                )
+            }
+            App::Refused { to, sequence, reason } => writeln!(
+                self.out,
+                "{time_ns},{node},{datagram},source,refused,{to},sequence={sequence} reason={reason}"
+            ),
+            App::Delivered {
+                from,
+                sequence,
+                latency_ns,
+            } => writeln!(
+                self.out,
+                "{time_ns},{node},{datagram},sink,delivered,{from},sequence={sequence} latency_ns={latency_ns}"
+            ),
+        }
+    }
+
+    /// Hands everything to the operating system and gives the output back.
+    pub fn into_inner(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// Writes all columns but the last, which follows.
+    fn begin(
+        &mut self,
+        time_ns: u64,
+        node: u16,
+        datagram: u32,
+        layer: &str,
+        event: &str,
+        peer: LinkAddr,
+    ) -> io::Result<()> {
+        write!(self.out, "{time_ns},{node},{datagram},{layer},{event},")?;
+        match peer {
+            LinkAddr::None => write!(self.out, ","),
+            LinkAddr::BROADCAST => write!(self.out, "all,"),
+            _ => match self.nodes.get(&peer) {
+                Some(number) => write!(self.out, "{number},"),
+                None => write!(self.out, "{peer},"),
+            },
+        }
+    }
+}
+
+const fn fate_name(fate: FragmentFate) -> &'static str {
+    match fate {
+        FragmentFate::Started => "started",
+        FragmentFate::InOrder => "in-order",
+        FragmentFate::OutOfOrder => "out-of-order",
+        FragmentFate::Completed => "completed",
+        FragmentFate::Dropped(_) => "dropped",
+    }
+}
+
+const fn outcome_name(outcome: TxOutcome) -> &'static str {
+    match outcome {
+        TxOutcome::Sent => "sent",
+        TxOutcome::Acked => "acked",
+        TxOutcome::NoAck => "no-ack",
+        TxOutcome::ChannelBusy => "channel-busy",
+        TxOutcome::Refused => "refused",
+    }
+}
+
+const fn end_name(end: End) -> &'static str {
+    match end {
+        End::Delivered => "delivered",
+        End::Consumed => "consumed",
+        End::Sent => "sent",
+        End::Dropped(_) => "dropped",
+    }
+}

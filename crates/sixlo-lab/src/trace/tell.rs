@@ -1,0 +1,175 @@
+//! Events of a trace in words.
+
+use super::history::Weight;
+use super::line::Line;
+
+/// Nanoseconds as milliseconds with three decimals.
+pub(super) fn milliseconds(ns: u64) -> String {
+    let us = (ns + 500) / 1_000;
+    format!("{}.{:03}", us / 1_000, us % 1_000)
+}
+
+/// How much an event matters.
+pub(super) fn weight(line: &Line<'_>) -> Weight {
+    let dropped = line.word("end") == Some("dropped") || line.word("fate") == Some("dropped");
+    match line.event {
+        "delivered" => Weight::Arrived,
+        "lost" | "refused" | "frame-dropped" => Weight::Lost,
+        _ if dropped
+            || line
+                .word("outcome")
+                .is_some_and(|outcome| outcome != "acked" && outcome != "sent") =>
+        {
+            Weight::Lost
+        }
+        _ => Weight::Usual,
+    }
+}
+
+/// Hops that follow each other: `app > udp > ipv6`. None if the first line is no hop.
+pub(super) fn way(hops: &[Line<'_>]) -> Option<String> {
+    let first = hops.first().filter(|line| line.event == "hop")?;
+    let mut way = first.layer.to_owned();
+    for hop in hops {
+        way.push_str(" > ");
+        way.push_str(hop.word("to").unwrap_or("?"));
+        if hop.word("queued").is_some() {
+            way.push_str(" (in its mailbox)");
+        }
+    }
+    Some(way)
+}
+
+/// One event in words. `datagram` is the one whose history is told.
+pub(super) fn event(line: &Line<'_>, datagram: u32) -> String {
+    let word = |key| line.word(key).unwrap_or("?");
+    let peer = match line.peer {
+        "" => "nobody".to_owned(),
+        "all" => "all".to_owned(),
+        peer => format!("node {peer}"),
+    };
+    let told = match line.event {
+        "sent" if line.layer == "source" => format!("sends {} bytes to {peer}", word("len")),
+        "refused" => format!("the stack refuses it: {}", word("reason")),
+        "delivered" => format!("delivered after {} ms, every byte right", latency(line)),
+        "sent" => format!(
+            "{} frame of {} bytes leaves the antenna",
+            word("kind"),
+            word("len")
+        ),
+        "received" => format!("{} frame from {peer} received", word("kind")),
+        "lost" => format!("{} frame from {peer} lost: {}", word("kind"), word("cause")),
+        "start" => match line.word("cause") {
+            Some(cause) if line.datagram != datagram => {
+                format!(
+                    "answers datagram {cause} with datagram {} of {} bytes",
+                    line.datagram,
+                    word("len")
+                )
+            }
+            Some(cause) => format!(
+                "starts as a packet of {} bytes, in answer to datagram {cause}",
+                word("len")
+            ),
+            None => format!("starts as a packet of {} bytes", word("len")),
+        },
+        "share" => "one more receiver gets it".to_owned(),
+        "frame-in" => format!(
+            "frame from {peer}, {} bytes, sequence number {}",
+            word("len"),
+            word("seq")
+        ),
+        "frame-dropped" => format!("frame not taken: {}", word("reason")),
+        "decompressed" => format!(
+            "decompressed from {} to {} bytes",
+            word("compressed"),
+            word("len")
+        ),
+        "fragment-in" => format!("fragment {} from {peer}: {}", piece(line), fate(line)),
+        "queued" => match word("ahead") {
+            "0" => format!("next to go to {peer}"),
+            ahead => format!("waits for the radio to {peer}, {ahead} ahead of it"),
+        },
+        "compressed" => format!(
+            "headers compressed from {} to {} bytes for {peer}",
+            word("header"),
+            word("compressed")
+        ),
+        "fragment-out" => format!("fragment {} cut for {peer}", piece(line)),
+        "frame-out" => {
+            let retry = match word("attempt") {
+                "0" => String::new(),
+                attempt => format!(", retry {attempt}"),
+            };
+            format!(
+                "frame to {peer}, {} bytes, sequence number {}{retry}",
+                word("len"),
+                word("seq")
+            )
+        }
+        "frame-done" => outcome(line),
+        "end" => ended(line),
+        other => format!("{other} {}", line.detail),
+    };
+    format!("{:<8} {told}", line.layer)
+}
+
+fn latency(line: &Line<'_>) -> String {
+    let ns = line.word("latency_ns").and_then(|ns| ns.parse().ok());
+    ns.map_or_else(|| "?".to_owned(), milliseconds)
+}
+
+/// Which bytes of the datagram a fragment holds.
+fn piece(line: &Line<'_>) -> String {
+    let number = |key| {
+        line.word(key)
+            .and_then(|value| value.parse::<u32>().ok())
+            .unwrap_or(0)
+    };
+    let (offset, len) = (number("offset"), number("len"));
+    let (size, tag) = (number("size"), number("tag"));
+    format!("{offset}..{} of {size} bytes (tag {tag})", offset + len)
+}
+
+fn fate(line: &Line<'_>) -> String {
+    match (line.word("fate").unwrap_or("?"), line.word("reason")) {
+        ("dropped", Some(reason)) => format!("dropped, {reason}"),
+        ("started", _) => "opens a reassembly".to_owned(),
+        ("in-order", _) => "appended".to_owned(),
+        ("out-of-order", _) => "kept out of order".to_owned(),
+        ("completed", _) => "completes the datagram".to_owned(),
+        (other, _) => other.to_owned(),
+    }
+}
+
+fn outcome(line: &Line<'_>) -> String {
+    let number = |key| {
+        line.word(key)
+            .and_then(|value| value.parse::<u32>().ok())
+            .unwrap_or(0)
+    };
+    let (attempts, busy) = (number("attempts"), number("busy"));
+    let plural = |count: u32| if count == 1 { "" } else { "s" };
+    let told = match line.word("outcome").unwrap_or("?") {
+        "acked" => "acknowledged",
+        "no-ack" => "no acknowledgement",
+        "channel-busy" => "given up, the channel was busy",
+        "refused" => "refused by the device",
+        other => other,
+    };
+    let times = format!("{attempts} transmission{}", plural(attempts));
+    match busy {
+        0 => format!("{told}, {times}"),
+        _ => format!("{told}, {times}, channel busy {busy} time{}", plural(busy)),
+    }
+}
+
+fn ended(line: &Line<'_>) -> String {
+    match (line.word("end").unwrap_or("?"), line.word("reason")) {
+        ("dropped", Some(reason)) => format!("dropped: {reason}"),
+        ("delivered", _) => "taken by the application".to_owned(),
+        ("consumed", _) => "done with".to_owned(),
+        ("sent", _) => "all of it has left".to_owned(),
+        (other, _) => other.to_owned(),
+    }
+}
