@@ -13,6 +13,7 @@ pub mod icmpv6;
 pub mod ieee802154;
 pub mod ipv6;
 pub mod ipv6_ext;
+pub mod lowpan;
 pub mod udp;
 
 /// Why bytes are not what they should be.
@@ -56,6 +57,11 @@ impl core::error::Error for ParseError {}
 /// Takes the first `N` bytes off `bytes`.
 pub(crate) fn split<const N: usize>(bytes: &[u8]) -> Result<(&[u8; N], &[u8]), ParseError> {
     bytes.split_first_chunk::<N>().ok_or(ParseError::Truncated)
+}
+
+/// What stands in `all` before its end `rest`.
+pub(crate) fn before<'a>(all: &'a [u8], rest: &[u8]) -> &'a [u8] {
+    all.get(..all.len().saturating_sub(rest.len())).unwrap_or(all)
 }
 
 /// Writes `bytes` to the front of `out` and leaves in `out` what is behind them.

@@ -1,7 +1,7 @@
 //! Information elements of frames of version 2015 (IEEE 802.15.4-2020, 7.4): found and skipped, and their contents
 //! given to who asks. What the contents mean is not known here.
 
-use crate::wire::{ParseError, split};
+use crate::wire::{ParseError, before, split};
 
 /// One information element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,14 +175,6 @@ fn terminated(termination: Ie<'_>) -> Result<(), ParseError> {
     }
 }
 
-/// What stands in `all` before its end `rest`.
-fn before<'a>(all: &'a [u8], rest: &[u8]) -> &'a [u8] {
-    let (list, _) = all
-        .split_at_checked(all.len().saturating_sub(rest.len()))
-        .unwrap_or((all, &[]));
-    list
-}
-
 type Take<'a> = fn(&'a [u8]) -> Result<(Ie<'a>, &'a [u8]), ParseError>;
 
 /// The elements of a list whose form was checked when it was made.
@@ -193,3 +185,6 @@ fn elements<'a>(mut list: &'a [u8], take: Take<'a>) -> impl Iterator<Item = Ie<'
         Some(ie)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -178,3 +178,6 @@ fn level(version: Version, number: u8) -> Result<Level, ParseError> {
         _ => Err(ParseError::Reserved),
     }
 }
+
+#[cfg(test)]
+mod tests;
