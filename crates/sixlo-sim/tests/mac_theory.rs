@@ -66,7 +66,7 @@ fn theory_two_senders_without_back_off_lose_everything() {
     }
 }
 
-/// The enumeration and the model were written apart from each other: where they agree, a slip in one is unlikely.
+/// The enumeration and the model share the constants and nothing else: where they agree, a slip in one is unlikely.
 #[test]
 fn theory_the_enumeration_and_the_model_agree_on_two_senders() {
     for (exponents, max_backoffs, frame_len) in [
