@@ -4,7 +4,10 @@
 //! any machine. Time is integer nanoseconds inside and microseconds towards the stack.
 #![forbid(unsafe_code)]
 
+pub mod air;
 pub mod config;
+pub mod medium;
+pub mod phy;
 pub mod queue;
 pub mod rng;
 pub mod time;
