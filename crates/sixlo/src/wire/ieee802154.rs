@@ -97,6 +97,19 @@ const MODE_NONE: u16 = 0;
 const MODE_SHORT: u16 = 2;
 const MODE_EXTENDED: u16 = 3;
 
+/// Data of version 2006 within one PAN, both addresses extended.
+const DATA_EXTENDED: u16 = FrameType::Data as u16
+    | PAN_COMPRESSION
+    | (Version::V2006 as u16) << VERSION_SHIFT
+    | MODE_EXTENDED << DST_MODE_SHIFT
+    | MODE_EXTENDED << SRC_MODE_SHIFT;
+/// The same, both addresses short.
+const DATA_SHORT: u16 = FrameType::Data as u16
+    | PAN_COMPRESSION
+    | (Version::V2006 as u16) << VERSION_SHIFT
+    | MODE_SHORT << DST_MODE_SHIFT
+    | MODE_SHORT << SRC_MODE_SHIFT;
+
 impl<'a> Header<'a> {
     /// The header of a data frame of version 2006 within one PAN, as RFC 4944 section 3 wants it: with both addresses.
     pub const fn data(sequence: u8, pan: u16, dst: LinkAddr, src: LinkAddr) -> Self {
@@ -143,16 +156,34 @@ impl<'a> Header<'a> {
         if frame.len() > FRAME_LEN_MAX - FCS_LEN {
             return Err(ParseError::Length);
         }
-        let (control, mut rest) = split::<2>(frame)?;
-        let control = u16::from_le_bytes(*control);
-        let frame_type = match control & FRAME_TYPE {
+        let (&control, rest) = split::<2>(frame)?;
+        let control = u16::from_le_bytes(control);
+        // All forms are read alike. For the two that nearly all frames have, the compiler is told the form, and decides
+        // beforehand what else is decided for each frame: that halves the work.
+        match control & !(FRAME_PENDING | ACK_REQUEST) {
+            DATA_EXTENDED => Self::read(DATA_EXTENDED, control, rest),
+            DATA_SHORT => Self::read(DATA_SHORT, control, rest),
+            form => Self::read_any(form, control, rest),
+        }
+    }
+
+    #[inline(never)]
+    fn read_any(form: u16, control: u16, rest: &'a [u8]) -> Result<(Self, &'a [u8]), ParseError> {
+        Self::read(form, control, rest)
+    }
+
+    /// Reads what stands behind the control field. The form is the control field but for the bits that say nothing
+    /// about what follows.
+    #[inline(always)]
+    fn read(form: u16, control: u16, mut rest: &'a [u8]) -> Result<(Self, &'a [u8]), ParseError> {
+        let frame_type = match form & FRAME_TYPE {
             0 => FrameType::Beacon,
             1 => FrameType::Data,
             2 => FrameType::Ack,
             3 => FrameType::Command,
             _ => return Err(ParseError::Version),
         };
-        let version = match control >> VERSION_SHIFT & 3 {
+        let version = match form >> VERSION_SHIFT & 3 {
             0 => Version::V2003,
             1 => Version::V2006,
             2 => Version::V2015,
@@ -165,8 +196,8 @@ impl<'a> Header<'a> {
             ..Self::default()
         };
         // Reserved up to version 2006, and therefore not looked at there (7.2.2.7, 7.2.2.8).
-        let control_2015 = if version == Version::V2015 { control } else { 0 };
-        if control_2015 & SEQUENCE_SUPPRESSION == 0 {
+        let form_2015 = if version == Version::V2015 { form } else { 0 };
+        if form_2015 & SEQUENCE_SUPPRESSION == 0 {
             let (&[sequence], tail) = split::<1>(rest)?;
             header.sequence = Some(sequence);
             rest = tail;
@@ -181,9 +212,9 @@ impl<'a> Header<'a> {
         }
         header.ack_request = control & ACK_REQUEST != 0;
 
-        let dst_mode = control >> DST_MODE_SHIFT & 3;
-        let src_mode = control >> SRC_MODE_SHIFT;
-        let (dst_pan, src_pan) = pans(version, dst_mode, src_mode, control & PAN_COMPRESSION != 0)?;
+        let dst_mode = form >> DST_MODE_SHIFT & 3;
+        let src_mode = form >> SRC_MODE_SHIFT;
+        let (dst_pan, src_pan) = pans(version, dst_mode, src_mode, form & PAN_COMPRESSION != 0)?;
         if dst_pan {
             let (&pan, tail) = split::<2>(rest)?;
             header.dst_pan = Some(u16::from_le_bytes(pan));
@@ -196,8 +227,8 @@ impl<'a> Header<'a> {
             rest = tail;
         }
         (header.src, rest) = take_addr(src_mode, rest)?;
-        if (control & SECURITY_ENABLED) | (control_2015 & IE_PRESENT) != 0 {
-            rest = header.parse_rest(control, rest)?;
+        if (form & SECURITY_ENABLED) | (form_2015 & IE_PRESENT) != 0 {
+            rest = header.read_rest(form, rest)?;
         }
         Ok((header, rest))
     }
@@ -205,9 +236,9 @@ impl<'a> Header<'a> {
     /// Reads what few frames have: the auxiliary security header and information elements.
     #[cold]
     #[inline(never)]
-    fn parse_rest(&mut self, control: u16, mut rest: &'a [u8]) -> Result<&'a [u8], ParseError> {
+    fn read_rest(&mut self, form: u16, mut rest: &'a [u8]) -> Result<&'a [u8], ParseError> {
         let mut encrypted = false;
-        if control & SECURITY_ENABLED != 0 {
+        if form & SECURITY_ENABLED != 0 {
             if self.version == Version::V2003 {
                 return Err(ParseError::Version);
             }
@@ -219,7 +250,7 @@ impl<'a> Header<'a> {
                 .ok_or(ParseError::Truncated)?;
             self.security = Some(security);
         }
-        if self.version == Version::V2015 && control & IE_PRESENT != 0 {
+        if self.version == Version::V2015 && form & IE_PRESENT != 0 {
             let payload_ies_follow;
             (self.header_ies, payload_ies_follow, rest) = HeaderIes::parse(rest)?;
             if payload_ies_follow && !encrypted {
@@ -252,6 +283,16 @@ impl<'a> Header<'a> {
             put(&mut out, pan.to_le_bytes())?;
         }
         put_addr(&mut out, self.src)?;
+        if self.security.is_some() || self.has_ies() {
+            out = self.emit_rest(out)?;
+        }
+        Ok(room.saturating_sub(out.len()))
+    }
+
+    /// Writes what few frames have, and gives what is left of `out`.
+    #[cold]
+    #[inline(never)]
+    fn emit_rest<'b>(&self, mut out: &'b mut [u8]) -> Result<&'b mut [u8], ParseError> {
         if let Some(security) = &self.security {
             security.emit(self.version, &mut out)?;
         }
@@ -263,7 +304,7 @@ impl<'a> Header<'a> {
             put_slice(&mut out, self.payload_ies.as_bytes())?;
             put(&mut out, PayloadIes::TERMINATOR)?;
         }
-        Ok(room.saturating_sub(out.len()))
+        Ok(out)
     }
 
     /// Bytes that [`emit`](Self::emit) writes.
@@ -365,7 +406,7 @@ fn pans(
 }
 
 /// Takes an address of this mode off `bytes`.
-#[inline]
+#[inline(always)]
 fn take_addr(mode: u16, bytes: &[u8]) -> Result<(LinkAddr, &[u8]), ParseError> {
     match mode {
         MODE_NONE => Ok((LinkAddr::None, bytes)),
