@@ -9,6 +9,7 @@ use core::fmt;
 pub mod addr;
 pub mod checksum;
 pub mod fcs;
+pub mod ghc;
 pub mod icmpv6;
 pub mod ieee802154;
 pub mod ipv6;
