@@ -12,6 +12,7 @@ pub mod fcs;
 pub mod ghc;
 pub mod icmpv6;
 pub mod ieee802154;
+pub mod iphc;
 pub mod ipv6;
 pub mod ipv6_ext;
 pub mod lowpan;

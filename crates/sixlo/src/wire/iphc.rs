@@ -1,0 +1,179 @@
+//! Header compression of 6LoWPAN: LOWPAN_IPHC for the IPv6 header, LOWPAN_NHC for the headers behind it (RFC 6282).
+//!
+//! [`decompress`] reads every form that the RFC defines. [`compress`] writes the shortest one:
+//!
+//! - Traffic class and flow label: the shortest of the four forms that holds what is not zero.
+//! - Hop limit: elided if it is 1, 64 or 255.
+//! - Unicast addresses: elided if the link-layer address gives the interface identifier, else 16 bits if the identifier
+//!   has the form `0000:00ff:fe00:XXXX`, else 64 bits, each without a context for `fe80::/64` and else with the context that
+//!   covers the address; whole if none does. Of two contexts that serve equally well the lower number is taken, so that
+//!   context 0 spares the octet that names others. An unspecified source has its own form of no bytes.
+//! - Multicast addresses: 8, 32, 48 bits or whole without a context; 48 bits with one if the address is made of the prefix
+//!   of that context (RFC 3306) and none of the shorter forms fits.
+//! - Next headers: hop-by-hop options, routing, fragment, destination options, mobility, IPv6 in IPv6 and UDP, as long as each
+//!   lies whole in what is given and its length is the one that a decompressor infers. The first that does not is
+//!   carried as it is, and so is everything behind it. Padding at the end of options is elided if the decompressor restores
+//!   it to the bit.
+//! - UDP ports: 4 bits each if both begin with `f0b`, else 8 bits for the one that begins with `f0`. The checksum stays,
+//!   unless [`compress_without_udp_checksum`] is called.
+//!
+//! So decompression gives back the very bytes that were compressed, whatever they are.
+
+use super::addr::LinkAddr;
+use super::{ParseError, split};
+
+mod address;
+mod compress;
+mod decompress;
+mod nhc;
+
+#[cfg(test)]
+mod tests;
+
+pub use compress::{compress, compress_without_udp_checksum};
+pub use decompress::decompress;
+
+/// How many contexts there can be (RFC 6282 section 3.1.2).
+pub const CONTEXTS_MAX: usize = 16;
+
+/// How many next headers are compressed or decompressed in a row at most: a bound on the work that a frame can cause.
+pub const NEXT_HEADERS_MAX: usize = 40;
+
+/// A context: a prefix that all nodes of the network know by its number (RFC 6282 section 3.1.2).
+///
+/// The empty value is all-zero bits and means that the context is not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The prefix, from its first bit on. Bits beyond its length have no meaning.
+    pub prefix: [u8; 16],
+    /// Bits of the prefix that count, 1 to 128 (more are taken as 128); 0 if the context is not set.
+    pub prefix_len: u8,
+    /// The context may be used to compress, not only to decompress (the C flag of RFC 6775 section 4.2).
+    pub valid_for_compression: bool,
+}
+
+impl Context {
+    /// The context with the first `prefix_len` bits of `prefix`, valid for compression.
+    pub const fn new(prefix: [u8; 16], prefix_len: u8) -> Self {
+        Self {
+            prefix,
+            prefix_len,
+            valid_for_compression: true,
+        }
+    }
+
+    /// Whether there is a prefix.
+    pub const fn is_set(&self) -> bool {
+        self.prefix_len != 0
+    }
+}
+
+/// The contexts of a link by their numbers. Those beyond the slice are not set; beyond 16 they have no number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contexts<'a>(pub &'a [Context]);
+
+impl<'a> Contexts<'a> {
+    /// The context with this number.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError::Unknown`] if it is not set.
+    pub fn get(&self, number: u8) -> Result<&'a Context, ParseError> {
+        self.0
+            .get(usize::from(number))
+            .filter(|context| context.is_set())
+            .ok_or(ParseError::Unknown)
+    }
+}
+
+/// The link-layer addresses of the frame, from which elided interface identifiers are derived (RFC 6282 section 3.2.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// The source of the frame.
+    pub src: LinkAddr,
+    /// The destination of the frame.
+    pub dst: LinkAddr,
+}
+
+/// What [`compress`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// Bytes of compressed headers in `out`.
+    pub written: usize,
+    /// Bytes of `head` that they stand for. What follows these is carried as it is.
+    pub consumed: usize,
+}
+
+/// What [`decompress`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decompressed {
+    /// Bytes of compressed headers in `input`. What follows these is carried as it is.
+    pub consumed: usize,
+    /// Bytes of headers in `out`.
+    pub written: usize,
+    /// Bytes of the whole IPv6 packet, the part that later fragments carry included.
+    pub datagram_len: usize,
+    /// Where in `out` the UDP header lies whose checksum was elided, and is zero now. Unless a link-layer integrity check
+    /// was in place and the receiver can tell that the source was authorised to elide it, the packet must be dropped
+    /// (RFC 6282 section 4.3.2).
+    pub udp_checksum_elided: Option<usize>,
+}
+
+/// The interface identifiers that the encapsulating header gives: link-layer addresses (RFC 6282 section 3.2.2), or the
+/// addresses of an outer IPv6 header.
+#[derive(Clone, Copy)]
+struct Iids {
+    src: Option<u64>,
+    dst: Option<u64>,
+}
+
+impl Iids {
+    fn of_link(link: &Link) -> Self {
+        Self {
+            src: link.src.interface_id().map(u64::from_be_bytes),
+            dst: link.dst.interface_id().map(u64::from_be_bytes),
+        }
+    }
+}
+
+/// Takes the first `N` bytes off `bytes`, which then begins behind them.
+fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N], ParseError> {
+    let (first, rest) = split(bytes)?;
+    *bytes = rest;
+    Ok(first)
+}
+
+/// What is left of a buffer that is written from its beginning on.
+struct Writer<'a> {
+    rest: &'a mut [u8],
+    written: usize,
+}
+
+impl<'a> Writer<'a> {
+    const fn new(out: &'a mut [u8]) -> Self {
+        Self {
+            rest: out,
+            written: 0,
+        }
+    }
+
+    /// Writes `bytes`.
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Result<(), ParseError> {
+        let rest = core::mem::take(&mut self.rest);
+        let (place, rest) = rest.split_first_chunk_mut().ok_or(ParseError::NoRoom)?;
+        *place = bytes;
+        self.rest = rest;
+        self.written += N;
+        Ok(())
+    }
+
+    /// Writes bytes whose number is known at run time only.
+    fn put_slice(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
+        let rest = core::mem::take(&mut self.rest);
+        let (place, rest) = rest.split_at_mut_checked(bytes.len()).ok_or(ParseError::NoRoom)?;
+        place.copy_from_slice(bytes);
+        self.rest = rest;
+        self.written += bytes.len();
+        Ok(())
+    }
+}
