@@ -1,7 +1,9 @@
 //! The laboratory of sixlo: scenarios, campaigns over parameters and seeds, statistics, captures, traces and reports.
 #![forbid(unsafe_code)]
 
+pub mod digest;
 pub mod pcapng;
+pub mod results;
 pub mod scenario;
 pub mod stats;
 pub mod trace;

@@ -1,0 +1,220 @@
+//! The tables that a run leaves, and how they stand on disk. `docs/data-dictionary.md` explains every column.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// What became of a datagram that reached the application it was meant for.
+pub const DELIVERED: &str = "delivered";
+
+/// A row of a table, with the names of its columns.
+pub trait Row: Serialize + DeserializeOwned {
+    /// The names of the columns, in order. Each carries its unit.
+    const COLUMNS: &'static [&'static str];
+}
+
+/// Declares a row whose columns are named like its fields.
+macro_rules! row {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
+
+        impl Row for $name {
+            const COLUMNS: &'static [&'static str] = &[$(stringify!($field),)*];
+        }
+    };
+}
+
+/// What a run leaves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tables {
+    /// One row.
+    pub run: Run,
+    /// A row for each datagram that an application wanted to send.
+    pub datagrams: Vec<Datagram>,
+    /// A row a node.
+    pub nodes: Vec<Node>,
+    /// A row for each node and cause of loss.
+    pub losses: Vec<Loss>,
+}
+
+row! {
+    /// A run as a whole.
+    Run {
+        /// Simulated time in seconds.
+        simulated_s: f64,
+        /// Datagrams that applications wanted to send.
+        sent: u64,
+        /// Of these, delivered at least once.
+        delivered: u64,
+        /// Of these, refused by the sender's own stack at once.
+        refused: u64,
+        /// Delivered over sent, 0 to 1; empty if nothing was sent.
+        pdr: Option<f64>,
+        /// Median of the latency of delivered datagrams.
+        latency_p50_ms: Option<f64>,
+        /// 90th percentile of the latency.
+        latency_p90_ms: Option<f64>,
+        /// Mean of the latency.
+        latency_mean_ms: Option<f64>,
+        /// Data frames that were put on the air, retransmissions included.
+        link_transmissions: u64,
+        /// Of these, retransmissions.
+        link_retransmissions: u64,
+        /// Retransmissions over nodes.
+        link_retransmissions_per_node: f64,
+        /// Channel assessments that found it busy.
+        channel_busy: u64,
+    }
+}
+
+row! {
+    /// One datagram.
+    Datagram {
+        /// Its number in the run, by which the trace knows it.
+        datagram: u32,
+        /// The number of its source.
+        source: u16,
+        /// Its number at its source.
+        sequence: u32,
+        /// The number of the node that it is meant for.
+        destination: u16,
+        /// Payload of UDP or of the echo request.
+        payload_bytes: u16,
+        /// Length of its route.
+        hops: u16,
+        /// When the application called the stack.
+        sent_s: f64,
+        /// From that call to its delivery; empty if it was lost.
+        latency_ms: Option<f64>,
+        /// `delivered`, or why it was lost.
+        fate: String,
+    }
+}
+
+row! {
+    /// One node.
+    Node {
+        /// Its number; 1 is the sink.
+        node: u16,
+        /// Its name in the topology.
+        name: String,
+        /// Metres east.
+        x_m: f64,
+        /// Metres north.
+        y_m: f64,
+        /// Metres up.
+        z_m: f64,
+        /// The number of the next node towards the sink; empty at the sink.
+        parent: Option<u16>,
+        /// Hops to the sink.
+        hops: u16,
+        /// Datagrams that its applications wanted to send.
+        sent: u64,
+        /// Of these, delivered.
+        delivered: u64,
+        /// Data frames that it put on the air, retransmissions included.
+        link_transmissions: u64,
+        /// Of these, retransmissions.
+        link_retransmissions: u64,
+        /// Data frames for one neighbor that were acknowledged.
+        link_acknowledged: u64,
+        /// Channel assessments that found it busy.
+        channel_busy: u64,
+        /// Mean use of the packet buffer over time.
+        buffer_mean_bytes: f64,
+        /// Highest use of the packet buffer.
+        buffer_max_bytes: u32,
+        /// Time in transmission.
+        transmit_s: f64,
+        /// Time in which the radio listened or received.
+        listen_s: f64,
+        /// Time in which it was on and heard nothing.
+        deaf_s: f64,
+        /// Energy of the radio.
+        energy_mj: f64,
+    }
+}
+
+row! {
+    /// How often something was lost at a node for one cause.
+    Loss {
+        /// `datagram`: a datagram ended so (the node is its source). `packet`: the stack dropped a packet or frame at the
+        /// node. `radio`: a frame meant for the node did not get from the air into its stack.
+        kind: String,
+        /// The number of the node.
+        node: u16,
+        /// The cause.
+        cause: String,
+        /// How often.
+        count: u64,
+    }
+}
+
+/// The files of a run's tables.
+pub const RUN: &str = "run.csv";
+/// See [`RUN`].
+pub const DATAGRAMS: &str = "datagrams.csv";
+/// See [`RUN`].
+pub const NODES: &str = "nodes.csv";
+/// See [`RUN`].
+pub const LOSSES: &str = "losses.csv";
+
+impl Tables {
+    /// Writes the tables into the folder of the run.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        write_rows(&folder.join(RUN), std::slice::from_ref(&self.run))?;
+        write_rows(&folder.join(DATAGRAMS), &self.datagrams)?;
+        write_rows(&folder.join(NODES), &self.nodes)?;
+        write_rows(&folder.join(LOSSES), &self.losses)
+    }
+
+    /// Reads them back.
+    pub fn read(folder: &Path) -> io::Result<Self> {
+        let run = read_rows(&folder.join(RUN))?.into_iter().next();
+        Ok(Self {
+            run: run.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "run.csv has no row"))?,
+            datagrams: read_rows(&folder.join(DATAGRAMS))?,
+            nodes: read_rows(&folder.join(NODES))?,
+            losses: read_rows(&folder.join(LOSSES))?,
+        })
+    }
+}
+
+/// Writes rows under a header.
+pub fn write_rows<T: Row>(path: &Path, rows: &[T]) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new()
+        .has_headers(false)
+        .from_writer(BufWriter::new(File::create(path)?));
+    writer.write_record(T::COLUMNS).map_err(io::Error::from)?;
+    for row in rows {
+        writer.serialize(row).map_err(io::Error::from)?;
+    }
+    let mut out = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    out.flush()
+}
+
+/// Reads the rows of a table.
+pub fn read_rows<T: Row>(path: &Path) -> io::Result<Vec<T>> {
+    let mut reader = csv::Reader::from_reader(BufReader::new(File::open(path)?));
+    reader
+        .deserialize()
+        .map(|row| row.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)))
+        .collect()
+}
+
+/// Quotes a field where CSV needs it.
+pub fn field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+use super::*;
+
+/// A folder of its own for a test, removed with its contents when the test is over.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sixlo-results-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn tables() -> Tables {
+    Tables {
+        run: Run {
+            simulated_s: 600.25,
+            sent: 2,
+            delivered: 1,
+            pdr: Some(0.5),
+            ..Run::default()
+        },
+        datagrams: vec![
+            Datagram {
+                datagram: 1,
+                source: 7,
+                sequence: 1,
+                destination: 1,
+                payload_bytes: 512,
+                hops: 3,
+                sent_s: 1.000_000_001,
+                latency_ms: Some(87.312_345),
+                fate: DELIVERED.to_owned(),
+            },
+            Datagram {
+                datagram: 2,
+                fate: "reassembly-timeout".to_owned(),
+                ..Datagram::default()
+            },
+        ],
+        nodes: vec![Node {
+            node: 1,
+            name: "a, \"b\"".to_owned(),
+            ..Node::default()
+        }],
+        losses: Vec::new(),
+    }
+}
+
+#[test]
+fn tables_are_read_back_as_they_were_written() {
+    let folder = Folder::new("back");
+    tables().write(&folder.0).unwrap();
+    assert_eq!(Tables::read(&folder.0).unwrap(), tables());
+}
+
+#[test]
+fn a_table_without_rows_has_its_header() {
+    let folder = Folder::new("header");
+    tables().write(&folder.0).unwrap();
+    let text = std::fs::read_to_string(folder.0.join(LOSSES)).unwrap();
+    assert_eq!(text, "kind,node,cause,count\n");
+}
+
+#[test]
+fn times_stand_in_a_table_to_the_nanosecond() {
+    let folder = Folder::new("times");
+    tables().write(&folder.0).unwrap();
+    let text = std::fs::read_to_string(folder.0.join(DATAGRAMS)).unwrap();
+    assert!(
+        text.contains("\n1,7,1,1,512,3,1.000000001,87.312345,delivered\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_table_with_other_columns_is_refused() {
+    let folder = Folder::new("other");
+    std::fs::write(folder.0.join(LOSSES), "kind,node\nradio,3\n").unwrap();
+    assert!(read_rows::<Loss>(&folder.0.join(LOSSES)).is_err());
+}
+
+#[test]
+fn a_field_is_quoted_where_it_must_be() {
+    for (text, quoted) in [
+        ("plain", "plain"),
+        ("a,b", "\"a,b\""),
+        ("say \"x\"", "\"say \"\"x\"\"\""),
+    ] {
+        assert_eq!(field(text), quoted);
+    }
+}
