@@ -1,9 +1,12 @@
 //! The laboratory of sixlo: scenarios, campaigns over parameters and seeds, statistics, captures, traces and reports.
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 pub mod digest;
 pub mod pcapng;
 pub mod results;
 pub mod scenario;
 pub mod stats;
+#[cfg(test)]
+mod test_folder;
 pub mod trace;

@@ -1,21 +1,5 @@
 use super::*;
-
-/// A folder of its own for a test, removed with its contents when the test is over.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sixlo-results-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::test_folder::TestFolder;
 
 fn tables() -> Tables {
     Tables {
@@ -55,24 +39,24 @@ fn tables() -> Tables {
 
 #[test]
 fn tables_are_read_back_as_they_were_written() {
-    let folder = Folder::new("back");
-    tables().write(&folder.0).unwrap();
-    assert_eq!(Tables::read(&folder.0).unwrap(), tables());
+    let folder = TestFolder::new();
+    tables().write(folder.path()).unwrap();
+    assert_eq!(Tables::read(folder.path()).unwrap(), tables());
 }
 
 #[test]
 fn a_table_without_rows_has_its_header() {
-    let folder = Folder::new("header");
-    tables().write(&folder.0).unwrap();
-    let text = std::fs::read_to_string(folder.0.join(LOSSES)).unwrap();
+    let folder = TestFolder::new();
+    tables().write(folder.path()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join(LOSSES)).unwrap();
     assert_eq!(text, "kind,node,cause,count\n");
 }
 
 #[test]
 fn times_stand_in_a_table_to_the_nanosecond() {
-    let folder = Folder::new("times");
-    tables().write(&folder.0).unwrap();
-    let text = std::fs::read_to_string(folder.0.join(DATAGRAMS)).unwrap();
+    let folder = TestFolder::new();
+    tables().write(folder.path()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join(DATAGRAMS)).unwrap();
     assert!(
         text.contains("\n1,7,1,1,512,3,1.000000001,87.312345,delivered\n"),
         "{text}"
@@ -81,9 +65,9 @@ fn times_stand_in_a_table_to_the_nanosecond() {
 
 #[test]
 fn a_table_with_other_columns_is_refused() {
-    let folder = Folder::new("other");
-    std::fs::write(folder.0.join(LOSSES), "kind,node\nradio,3\n").unwrap();
-    assert!(read_rows::<Loss>(&folder.0.join(LOSSES)).is_err());
+    let folder = TestFolder::new();
+    std::fs::write(folder.path().join(LOSSES), "kind,node\nradio,3\n").unwrap();
+    assert!(read_rows::<Loss>(&folder.path().join(LOSSES)).is_err());
 }
 
 #[test]
