@@ -13,11 +13,21 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod ground;
+pub mod icmpv6;
+pub mod ipv6;
+pub mod lowpan;
 pub mod mac;
 pub mod netapi;
 pub mod netdev;
+pub mod netif;
+pub mod netreg;
 pub mod pktbuf;
 pub mod rng;
+pub mod sock;
+pub mod stack;
 pub mod time;
+pub mod timers;
 pub mod trace;
+pub mod udp;
 pub mod wire;

@@ -2,6 +2,7 @@
 
 use crate::pktbuf::{Done, Pkt};
 use crate::trace::Reason;
+use crate::wire::icmpv6::Message;
 
 /// What a packet is to the module that it goes to next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,6 +70,8 @@ pub enum Next {
     To(Msg, Pkt),
     /// Nowhere: it ends here.
     Drop(Pkt, Reason),
+    /// Nowhere: it ends here, and its source is told by an ICMPv6 error where RFC 4443 allows one.
+    Refuse(Pkt, Reason, Message),
     /// It was kept, queued or ended by the handler.
     Taken(Done),
 }

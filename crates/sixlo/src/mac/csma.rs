@@ -19,6 +19,26 @@ pub struct CsmaConfig {
     pub timing: PhyTiming,
 }
 
+impl CsmaConfig {
+    /// The empty value, for tables of interfaces: all-zero bits, and no configuration that would work.
+    pub const ZERO: Self = Self {
+        params: CsmaParams {
+            min_be: 0,
+            max_be: 0,
+            max_backoffs: 0,
+            max_retries: 0,
+            retry_delay_max: Duration::ZERO,
+        },
+        timing: PhyTiming {
+            unit_backoff: Duration::ZERO,
+            ack_wait: Duration::ZERO,
+            sifs: Duration::ZERO,
+            lifs: Duration::ZERO,
+            sifs_len_max: 0,
+        },
+    };
+}
+
 /// What whoever drives [`Csma`] has to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -96,14 +116,13 @@ impl Csma {
         matches!(self.phase, Phase::Idle)
     }
 
-    /// Begins with a frame of `len` bytes, frame check sequence included, that asks for an acknowledgement of this
-    /// sequence number, or for none. A frame still in hand is forgotten.
+    /// Begins with a frame that asks for an acknowledgement of this sequence number, or for none. A frame still in hand
+    /// is forgotten.
     ///
     /// The back-off begins when the pause after the last frame is over (IEEE 802.15.4-2020, 6.2.4).
     pub fn start(
         &mut self,
         now: Instant,
-        len: usize,
         acknowledgement: Option<u8>,
         config: &CsmaConfig,
         rng: &mut Rng,
@@ -112,7 +131,6 @@ impl Csma {
         self.attempts = 0;
         self.busy = 0;
         self.acknowledgement = acknowledgement;
-        self.interframe_space = config.timing.interframe_space(len);
         self.back_off(now, now.max(self.quiet_until), config, rng)
     }
 
@@ -127,10 +145,11 @@ impl Csma {
     }
 
     /// The device is done with what it was asked for: `now` is the end of the frame on the air, or of the channel
-    /// assessment if the channel was busy.
+    /// assessment if the channel was busy. The frame had `len` bytes, frame check sequence included.
     pub fn transmitted(
         &mut self,
         now: Instant,
+        len: usize,
         outcome: TxOutcome,
         config: &CsmaConfig,
         rng: &mut Rng,
@@ -140,6 +159,7 @@ impl Csma {
         }
         if matches!(outcome, TxOutcome::Sent | TxOutcome::Acked | TxOutcome::NoAck) {
             self.attempts = self.attempts.saturating_add(1);
+            self.interframe_space = config.timing.interframe_space(len);
             self.quiet_until = now + self.interframe_space;
         }
         Some(match outcome {

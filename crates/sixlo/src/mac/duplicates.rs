@@ -16,12 +16,22 @@ use crate::wire::addr::LinkAddr;
 pub const WINDOW: Duration = Duration::from_millis(500);
 
 /// The last frame taken from a source. The empty value, of no source, is all-zero bits.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Seen {
     at: Instant,
     source: LinkAddr,
     len: u16,
     sequence: u8,
+}
+
+impl Seen {
+    /// No source.
+    pub const EMPTY: Self = Self {
+        at: Instant::ZERO,
+        source: LinkAddr::None,
+        len: 0,
+        sequence: 0,
+    };
 }
 
 /// Finds frames that came in before, by a table of the last frame of each source.
@@ -38,7 +48,7 @@ pub struct Duplicates<'a> {
 impl<'a> Duplicates<'a> {
     /// Nothing seen yet. The table holds one entry a source; an empty table or a window of zero finds no duplicates.
     pub fn new(table: &'a mut [Seen], window: Duration) -> Self {
-        table.fill(Seen::default());
+        table.fill(Seen::EMPTY);
         Self { table, window }
     }
 

@@ -81,3 +81,9 @@ impl fmt::Display for NoRoom {
 }
 
 impl core::error::Error for NoRoom {}
+
+impl From<NoRoom> for Reason {
+    fn from(no_room: NoRoom) -> Self {
+        no_room.reason()
+    }
+}

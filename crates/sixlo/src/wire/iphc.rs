@@ -53,6 +53,13 @@ pub struct Context {
 }
 
 impl Context {
+    /// No context: all-zero bits.
+    pub const EMPTY: Self = Self {
+        prefix: [0; 16],
+        prefix_len: 0,
+        valid_for_compression: false,
+    };
+
     /// The context with the first `prefix_len` bits of `prefix`, valid for compression.
     pub const fn new(prefix: [u8; 16], prefix_len: u8) -> Self {
         Self {

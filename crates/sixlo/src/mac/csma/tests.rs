@@ -31,6 +31,8 @@ struct Sender {
     config: CsmaConfig,
     rng: Rng,
     now: u64,
+    /// The frame in hand, in bytes.
+    len: usize,
 }
 
 /// What an exchange was seen to do.
@@ -54,6 +56,7 @@ impl Sender {
             config,
             rng: Rng::new(seed),
             now: 1_000_000,
+            len: 0,
         }
     }
 
@@ -62,13 +65,14 @@ impl Sender {
     }
 
     fn start(&mut self, len: usize, acknowledgement: Option<u8>) -> Step {
+        self.len = len;
         self.csma
-            .start(self.instant(), len, acknowledgement, &self.config, &mut self.rng)
+            .start(self.instant(), acknowledgement, &self.config, &mut self.rng)
     }
 
     fn transmitted(&mut self, outcome: TxOutcome) -> Option<Step> {
         self.csma
-            .transmitted(self.instant(), outcome, &self.config, &mut self.rng)
+            .transmitted(self.instant(), self.len, outcome, &self.config, &mut self.rng)
     }
 
     fn timer(&mut self) -> Option<Step> {

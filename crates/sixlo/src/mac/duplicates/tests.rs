@@ -13,7 +13,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn table<const N: usize>() -> [Seen; N] {
-    [Seen::default(); N]
+    [Seen::EMPTY; N]
 }
 
 #[test]

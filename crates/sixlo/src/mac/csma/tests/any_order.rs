@@ -62,7 +62,7 @@ proptest! {
         let config = CsmaConfig { params, ..CsmaConfig::default() };
         let mut rng = Rng::new(seed);
         let mut csma = Csma::new();
-        let (mut running, mut asked, mut now) = (false, 0_u32, 0_u64);
+        let (mut running, mut asked, mut now, mut len) = (false, 0_u32, 0_u64, 0);
         for (call, time) in calls {
             now = match time {
                 Time::Later(us) => now.saturating_add(us),
@@ -70,12 +70,13 @@ proptest! {
             };
             let instant = Instant::from_micros(now);
             let step = match call {
-                Call::Start(len, ack) => {
+                Call::Start(frame_len, ack) => {
+                    len = frame_len;
                     (running, asked) = (true, 0);
-                    Some(csma.start(instant, len, ack, &config, &mut rng))
+                    Some(csma.start(instant, ack, &config, &mut rng))
                 }
                 Call::Timer => csma.timer(instant, &config, &mut rng),
-                Call::Transmitted(outcome) => csma.transmitted(instant, outcome, &config, &mut rng),
+                Call::Transmitted(outcome) => csma.transmitted(instant, len, outcome, &config, &mut rng),
                 Call::Acknowledged(sequence) => csma.acknowledged(instant, sequence),
             };
             prop_assert!(running || step.is_none(), "a step without a frame");

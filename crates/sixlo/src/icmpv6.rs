@@ -1,0 +1,279 @@
+//! ICMPv6 (RFC 4443): answers echo requests, tells sources what became of their packets, and hands the rest to whoever
+//! registered for it.
+
+use core::net::Ipv6Addr;
+
+use crate::ground::Cx;
+use crate::netapi::{Msg, Next, Ty};
+use crate::pktbuf::{Class, Pkt, PktBuf};
+use crate::time::{Duration, Instant};
+use crate::trace::{Module, PktId, Reason, Sink};
+use crate::udp::ipv6_header;
+use crate::wire::checksum::Checksum;
+use crate::wire::icmpv6::{HEADER_LEN, Header, Message, Problem, QUOTE_LEN_MAX};
+use crate::wire::ipv6::{self, NextHeader, TrafficClass};
+use crate::wire::ipv6_ext;
+
+#[cfg(test)]
+mod tests;
+
+/// The type of a redirect (RFC 4861 section 4.5), which no error may answer (RFC 4443 section 2.4 (e.2)).
+const REDIRECT: u8 = 137;
+/// The type of an echo reply.
+const ECHO_REPLY: u8 = 129;
+
+/// How ICMPv6 behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Icmpv6Config {
+    /// One more error may be sent each time this span has passed (RFC 4443 section 2.4 (f): a token bucket, "N" per
+    /// second). Default 100 ms.
+    pub error_interval: Duration,
+    /// Errors that may be sent at once after a quiet time (RFC 4443 section 2.4 (f), "B"). Default 10.
+    pub error_burst: u8,
+    /// Echo requests are answered (RFC 4443 section 4.2: they must be). Default true.
+    pub answer_echo: bool,
+}
+
+impl Default for Icmpv6Config {
+    fn default() -> Self {
+        Self {
+            error_interval: Duration::from_millis(100),
+            error_burst: 10,
+            answer_echo: true,
+        }
+    }
+}
+
+/// The module.
+pub struct Icmpv6 {
+    config: Icmpv6Config,
+    /// Errors sent of the burst, as far as time has not made up for them.
+    spent: u8,
+    /// Up to when time has been credited.
+    credited: Instant,
+}
+
+impl Icmpv6 {
+    /// The module, with all its errors still to send.
+    pub const fn new(config: Icmpv6Config) -> Self {
+        Self {
+            config,
+            spent: 0,
+            credited: Instant::ZERO,
+        }
+    }
+
+    /// How it behaves.
+    pub const fn config(&self) -> Icmpv6Config {
+        self.config
+    }
+
+    /// Changes how it behaves.
+    pub const fn config_mut(&mut self) -> &mut Icmpv6Config {
+        &mut self.config
+    }
+
+    /// A message on its way up; the cursor stands at its beginning.
+    pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
+        let kind = match check(&cx.core.buf, &packet) {
+            Ok(kind) => kind,
+            Err(reason) => return Next::Drop(packet, reason),
+        };
+        if let (Message::EchoRequest { .. }, true) = (kind, self.config.answer_echo) {
+            return match echo(cx, &packet) {
+                Ok(()) => Next::To(Msg::down(Ty::Transport, u16::from(NextHeader::ICMPV6.0)), packet),
+                Err(reason) => Next::Drop(packet, reason),
+            };
+        }
+        let number = cx.core.buf.read::<1>(&packet).map_or(0, |[number]| number);
+        let message = Msg::up(Ty::Icmpv6, u16::from(number));
+        if cx.core.registry.knows(message) {
+            Next::To(message, packet)
+        } else {
+            Next::Drop(packet, Reason::Icmpv6Unhandled)
+        }
+    }
+
+    /// The error that tells the source of `packet` about it, ready for the IPv6 output; `None` where RFC 4443 section
+    /// 2.4 (e) forbids one, the rate is used up (section 2.4 (f)) or memory is short. `sender` is the address to answer
+    /// from if the packet was sent to one of ours.
+    ///
+    /// The cursor of `packet` is moved to its beginning.
+    pub fn error<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &Pkt,
+        message: Message,
+        own: impl Fn(&Ipv6Addr) -> bool,
+    ) -> Option<Pkt> {
+        let marked = cx.core.buf.marked(packet);
+        cx.core.buf.unmark(packet, marked);
+        let header = ipv6_header(&cx.core.buf, packet)?;
+        if !may_answer(&cx.core.buf, packet, &header, message) || !self.take_token(cx.now) {
+            return None;
+        }
+        let quote_len = cx.core.buf.len(packet).min(QUOTE_LEN_MAX);
+        let head = ipv6::Header {
+            traffic_class: TrafficClass(0),
+            flow_label: 0,
+            payload_len: 0,
+            next_header: NextHeader::ICMPV6,
+            hop_limit: 0,
+            src: if own(&header.dst) {
+                header.dst
+            } else {
+                Ipv6Addr::UNSPECIFIED
+            },
+            dst: header.src,
+        };
+        let cause = cx.core.buf.id(packet);
+        let iface = cx.core.buf.meta(packet).iface;
+        let len = ipv6::HEADER_LEN + HEADER_LEN + quote_len;
+        let error = cx
+            .new_packet(Module::Icmpv6, Class::Transmit, 0, len, PktId::NONE, cause)
+            .ok()?;
+        cx.core.buf.meta_mut(&error).iface = iface;
+        match write_error(&mut cx.core.buf, &error, packet, &head, message) {
+            Ok(()) => Some(error),
+            Err(reason) => {
+                let _ended = cx.drop(error, Module::Icmpv6, reason);
+                None
+            }
+        }
+    }
+
+    /// Takes one token from the bucket, filled by the time that has passed.
+    fn take_token(&mut self, now: Instant) -> bool {
+        let interval = self.config.error_interval.as_micros();
+        let passed = now.since(self.credited).as_micros();
+        let earned = passed.checked_div(interval).unwrap_or(u64::MAX);
+        if earned >= u64::from(self.spent) {
+            self.spent = 0;
+            self.credited = now;
+        } else {
+            // Less than the burst, so both fit.
+            self.spent -= earned as u8;
+            self.credited += Duration::from_micros(earned * interval);
+        }
+        let free = self.spent < self.config.error_burst;
+        self.spent += u8::from(free);
+        free
+    }
+}
+
+/// The message, if its checksum is right.
+fn check(buf: &PktBuf<'_>, packet: &Pkt) -> Result<Message, Reason> {
+    let header = ipv6_header(buf, packet).ok_or(Reason::Icmpv6Malformed)?;
+    let len = buf.len(packet) as u32;
+    let mut checksum = Checksum::pseudo_header(&header.src, &header.dst, NextHeader::ICMPV6, len);
+    for piece in buf.pieces(packet, 0) {
+        checksum.add(piece);
+    }
+    if !checksum.is_valid() {
+        return Err(Reason::Icmpv6Malformed);
+    }
+    let mut head = [0; HEADER_LEN];
+    let head_len = buf.copy_out(packet, 0, &mut head);
+    let head = head.get(..head_len).ok_or(Reason::Icmpv6Malformed)?;
+    Header::parse(head)
+        .map(|(header, _)| header.message)
+        .map_err(|_| Reason::Icmpv6Malformed)
+}
+
+/// Turns an echo request into its reply, over the same bytes (RFC 4443 section 4.2).
+fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
+    let buf = &mut cx.core.buf;
+    let request = ipv6_header(buf, packet).ok_or(Reason::Icmpv6Malformed)?;
+    if request.src.is_unspecified() || request.src.is_multicast() {
+        return Err(Reason::Ipv6Address);
+    }
+    buf.discard_marked(packet);
+    *buf.write_at(packet, 0)? = [ECHO_REPLY, 0, 0, 0];
+    let sum = sum(buf, packet, 0);
+    *buf.write_at(packet, 2)? = sum.to_be_bytes();
+    // The reply comes from the address that was asked; for a multicast one the output chooses (section 4.2).
+    let src = if request.dst.is_multicast() {
+        Ipv6Addr::UNSPECIFIED
+    } else {
+        request.dst
+    };
+    let head = ipv6::Header {
+        hop_limit: 0,
+        src,
+        dst: request.src,
+        next_header: NextHeader::ICMPV6,
+        ..request
+    };
+    *buf.prepend(packet)? = head.emit();
+    cx.turn_around(packet, Module::Icmpv6);
+    Ok(())
+}
+
+/// The sum that stands in a checksum field until the IPv6 output adds the addresses.
+fn sum(buf: &PktBuf<'_>, packet: &Pkt, offset: usize) -> u16 {
+    let mut checksum = Checksum::new();
+    for piece in buf.pieces(packet, offset) {
+        checksum.add(piece);
+    }
+    !checksum.finish()
+}
+
+/// Writes headers and quote of an error.
+fn write_error(
+    buf: &mut PktBuf<'_>,
+    error: &Pkt,
+    about: &Pkt,
+    head: &ipv6::Header,
+    message: Message,
+) -> Result<(), Reason> {
+    *buf.write_at(error, 0)? = head.emit();
+    let mut bytes = [0; HEADER_LEN];
+    let header = Header { message, checksum: 0 };
+    header.emit(&mut bytes).map_err(|_| Reason::Icmpv6Malformed)?;
+    *buf.write_at(error, ipv6::HEADER_LEN)? = bytes;
+    // In steps, because a packet cannot be read and another written at once.
+    let (start, mut offset, mut step) = (ipv6::HEADER_LEN + HEADER_LEN, 0, [0; 64]);
+    while start + offset < buf.len(error) {
+        let room_left = (buf.len(error) - start - offset).min(step.len());
+        let copied = buf.copy_out(about, offset, &mut step[..room_left]);
+        if copied == 0 {
+            return Err(Reason::Icmpv6Malformed);
+        }
+        buf.write_bytes(error, start + offset, &step[..copied])?;
+        offset += copied;
+    }
+    let sum = sum(buf, error, ipv6::HEADER_LEN);
+    *buf.write_at(error, ipv6::HEADER_LEN + 2)? = sum.to_be_bytes();
+    Ok(())
+}
+
+/// Whether RFC 4443 section 2.4 (e) allows an error about this packet.
+fn may_answer(buf: &PktBuf<'_>, packet: &Pkt, header: &ipv6::Header, message: Message) -> bool {
+    // (e.3) to (e.5): not about a packet to several nodes, except packet too big and unknown options.
+    let to_many = header.dst.is_multicast() || buf.meta(packet).multicast;
+    let excepted = matches!(
+        message,
+        Message::PacketTooBig { .. }
+            | Message::ParameterProblem {
+                problem: Problem::Option,
+                ..
+            }
+    );
+    // (e.6): not to a source that is not one node.
+    let no_one_node = header.src.is_unspecified() || header.src.is_multicast() || header.src.is_loopback();
+    if (to_many && !excepted) || no_one_node {
+        return false;
+    }
+    // (e.1), (e.2): not about an error or a redirect.
+    let mut beginning = [0; 128];
+    let len = buf.copy_out(packet, ipv6::HEADER_LEN, &mut beginning);
+    let beginning = beginning.get(..len).unwrap_or_default();
+    match ipv6_ext::skip(header.next_header, beginning) {
+        Ok((NextHeader::ICMPV6, message)) => message
+            .first()
+            .is_some_and(|kind| *kind >= 128 && *kind != REDIRECT),
+        // Extension headers that go on beyond what is looked at may hide an error: silence is the safe side.
+        Err(_) => false,
+        Ok(_) => true,
+    }
+}

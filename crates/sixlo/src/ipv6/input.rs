@@ -1,0 +1,156 @@
+//! The way up, and onwards: what is for this node, and what is forwarded.
+
+use super::{Ipv6, output::Hop};
+use crate::ground::Cx;
+use crate::netapi::{Msg, Next, Ty};
+use crate::pktbuf::{NoRoom, Pkt, PktBuf};
+use crate::trace::{Reason, Sink};
+use crate::wire::icmpv6::{Exceeded, Message, Problem, Unreachable};
+use crate::wire::ipv6::{HEADER_LEN, Header};
+
+/// Why a packet goes no further, and what its source is to be told.
+pub(super) struct Refusal {
+    pub(super) reason: Reason,
+    pub(super) message: Option<Message>,
+}
+
+impl From<Reason> for Refusal {
+    fn from(reason: Reason) -> Self {
+        Self {
+            reason,
+            message: None,
+        }
+    }
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(no_room: NoRoom) -> Self {
+        Self::from(no_room.reason())
+    }
+}
+
+impl Refusal {
+    pub(super) const fn telling(reason: Reason, message: Message) -> Self {
+        Self {
+            reason,
+            message: Some(message),
+        }
+    }
+
+    /// A parameter problem (RFC 4443 section 3.4) at an offset from the beginning of the packet.
+    pub(super) const fn problem(reason: Reason, problem: Problem, pointer: usize) -> Self {
+        Self::telling(
+            reason,
+            Message::ParameterProblem {
+                problem,
+                pointer: pointer as u32,
+            },
+        )
+    }
+
+    pub(super) fn about(self, packet: Pkt) -> Next {
+        match self.message {
+            Some(message) => Next::Refuse(packet, self.reason, message),
+            None => Next::Drop(packet, self.reason),
+        }
+    }
+}
+
+impl Ipv6<'_> {
+    /// Takes a packet from a link.
+    pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
+        match self.route_in(cx, &packet) {
+            Ok(message) => Next::To(message, packet),
+            Err(refusal) => refusal.about(packet),
+        }
+    }
+
+    fn route_in<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<Msg, Refusal> {
+        let header = accept(&mut cx.core.buf, packet)?;
+        if self.is_for_me(&header.dst) {
+            return self.deliver(cx, packet, &header);
+        }
+        if header.dst.is_multicast() {
+            // No multicast routing here: groups that nobody joined end silently.
+            return Err(Reason::Ipv6Address.into());
+        }
+        self.forward(cx, packet, &header)
+    }
+
+    /// Sends a packet on to its next hop.
+    fn forward<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &Pkt,
+        header: &Header,
+    ) -> Result<Msg, Refusal> {
+        let buf = &mut cx.core.buf;
+        if !self.config.forwarding {
+            return Err(Reason::NotForwarding.into());
+        }
+        // RFC 4291 sections 2.5.2, 2.5.3, 2.5.6: neither unspecified, loopback nor link-local addresses are forwarded; a
+        // packet that came to many nodes by the link is not for one of them to forward.
+        if header.src.is_unspecified() || header.dst.is_unicast_link_local() || buf.meta(packet).multicast {
+            return Err(Reason::Ipv6Address.into());
+        }
+        if header.src.is_unicast_link_local() {
+            let message = Message::DestinationUnreachable(Unreachable::BeyondScope);
+            return Err(Refusal::telling(Reason::Ipv6Address, message));
+        }
+        // RFC 8200 section 3: decremented by each node that forwards, and not forwarded with zero.
+        let hop_limit = match header.hop_limit {
+            0 | 1 => {
+                let message = Message::TimeExceeded(Exceeded::HopLimit);
+                return Err(Refusal::telling(Reason::HopLimit, message));
+            }
+            hop_limit => hop_limit - 1,
+        };
+        let Hop { iface, link } = self
+            .next_hop(&header.dst, buf.meta(packet).iface)
+            .map_err(|reason| {
+                let code = if reason == Reason::NoRoute {
+                    Unreachable::NoRoute
+                } else {
+                    Unreachable::Address
+                };
+                Refusal::telling(reason, Message::DestinationUnreachable(code))
+            })?;
+        let mtu = Self::mtu(iface);
+        if buf.len(packet) > mtu {
+            return Err(Refusal::telling(
+                Reason::PacketTooBig,
+                Message::PacketTooBig { mtu: mtu as u32 },
+            ));
+        }
+        let [_, old] = buf.read_at::<2>(packet, 6).ok_or(Reason::Ipv6Malformed)?;
+        debug_assert_eq!(old, header.hop_limit);
+        *buf.write_at::<1>(packet, 7)? = [hop_limit];
+        let meta = buf.meta_mut(packet);
+        meta.iface = iface;
+        meta.link_dst = link;
+        Ok(Msg::down(Ty::Ipv6, u16::from(iface.0)))
+    }
+}
+
+/// The fixed header, if packet and addresses are in order.
+fn accept(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Header, Reason> {
+    let bytes = buf.read::<HEADER_LEN>(packet).ok_or(Reason::Ipv6Malformed)?;
+    let header = Header::parse(&bytes).map_err(|_| Reason::Ipv6Malformed)?;
+    let available = buf.len(packet) - HEADER_LEN;
+    header.check_len(available).map_err(|_| Reason::Ipv6Malformed)?;
+    let payload_len = usize::from(header.payload_len);
+    if payload_len < available {
+        buf.truncate(packet, HEADER_LEN + payload_len);
+    }
+    // RFC 4291 sections 2.5.3 and 2.7: neither comes from a link. RFC 4291 section 2.5.2: nothing is sent to the
+    // unspecified address.
+    let wrong = header.src.is_multicast()
+        || header.src.is_loopback()
+        || header.dst.is_loopback()
+        || header.dst.is_unspecified();
+    if wrong {
+        Err(Reason::Ipv6Address)
+    } else {
+        Ok(header)
+    }
+}

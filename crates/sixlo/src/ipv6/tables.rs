@@ -1,0 +1,240 @@
+//! Addresses, neighbours and routes: static tables, lent by the caller.
+
+use core::net::Ipv6Addr;
+
+use crate::netdev::IfaceId;
+use crate::wire::addr::LinkAddr;
+
+/// A table has no place left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableFull;
+
+/// An address of an interface. The empty value, the unspecified address, is all-zero bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The interface.
+    pub iface: IfaceId,
+    /// The address.
+    pub addr: Ipv6Addr,
+}
+
+impl Address {
+    /// A free place.
+    pub const EMPTY: Self = Self {
+        iface: IfaceId(0),
+        addr: Ipv6Addr::UNSPECIFIED,
+    };
+}
+
+/// The link-layer address of a neighbour. The empty value is all-zero bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbor {
+    /// The interface on whose link it is.
+    pub iface: IfaceId,
+    /// Its IPv6 address.
+    pub addr: Ipv6Addr,
+    /// Its link-layer address.
+    pub link: LinkAddr,
+}
+
+impl Neighbor {
+    /// A free place.
+    pub const EMPTY: Self = Self {
+        iface: IfaceId(0),
+        addr: Ipv6Addr::UNSPECIFIED,
+        link: LinkAddr::None,
+    };
+}
+
+/// A route. The empty value is all-zero bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The addresses that it leads to begin with this.
+    pub prefix: Ipv6Addr,
+    /// Bits of the prefix that count, 0 to 128.
+    pub prefix_len: u8,
+    /// The interface.
+    pub iface: IfaceId,
+    /// The next hop, or the unspecified address if the destination itself is on the link.
+    pub next_hop: Ipv6Addr,
+    /// The place is taken.
+    pub used: bool,
+}
+
+impl Route {
+    /// A free place.
+    pub const EMPTY: Self = Self {
+        prefix: Ipv6Addr::UNSPECIFIED,
+        prefix_len: 0,
+        iface: IfaceId(0),
+        next_hop: Ipv6Addr::UNSPECIFIED,
+        used: false,
+    };
+
+    /// A route by way of a next hop.
+    pub const fn via(prefix: Ipv6Addr, prefix_len: u8, iface: IfaceId, next_hop: Ipv6Addr) -> Self {
+        Self {
+            prefix,
+            prefix_len,
+            iface,
+            next_hop,
+            used: true,
+        }
+    }
+
+    /// The default route.
+    pub const fn default_via(iface: IfaceId, next_hop: Ipv6Addr) -> Self {
+        Self::via(Ipv6Addr::UNSPECIFIED, 0, iface, next_hop)
+    }
+
+    fn leads_to(&self, dst: u128) -> bool {
+        // Bits below the prefix do not count; a shift by all 128 is no shift in Rust, so the empty prefix is apart.
+        let shift = 128_u32.saturating_sub(u32::from(self.prefix_len));
+        self.used && (shift == 128 || (dst ^ self.prefix.to_bits()) >> shift == 0)
+    }
+}
+
+/// The tables.
+pub(super) struct Tables<'a> {
+    addresses: &'a mut [Address],
+    neighbors: &'a mut [Neighbor],
+    /// In order of falling prefix length, so that the first that leads to a destination is the longest match.
+    routes: &'a mut [Route],
+    routes_used: usize,
+}
+
+/// The three tables as they were lent.
+pub(super) type Parts<'a> = (&'a mut [Address], &'a mut [Neighbor], &'a mut [Route]);
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(
+        addresses: &'a mut [Address],
+        neighbors: &'a mut [Neighbor],
+        routes: &'a mut [Route],
+    ) -> Self {
+        addresses.fill(Address::EMPTY);
+        neighbors.fill(Neighbor::EMPTY);
+        routes.fill(Route::EMPTY);
+        Self {
+            addresses,
+            neighbors,
+            routes,
+            routes_used: 0,
+        }
+    }
+
+    pub(super) fn into_parts(self) -> Parts<'a> {
+        (self.addresses, self.neighbors, self.routes)
+    }
+
+    pub(super) fn add_address(&mut self, iface: IfaceId, addr: Ipv6Addr) -> Result<(), TableFull> {
+        let known = self.addresses.iter().position(|entry| entry.addr == addr);
+        let place = known.or_else(|| self.addresses.iter().position(|entry| *entry == Address::EMPTY));
+        self.addresses[place.ok_or(TableFull)?] = Address { iface, addr };
+        Ok(())
+    }
+
+    pub(super) fn remove_address(&mut self, addr: Ipv6Addr) -> bool {
+        let place = self
+            .addresses
+            .iter_mut()
+            .find(|entry| entry.addr == addr && !addr.is_unspecified());
+        place.map(|entry| *entry = Address::EMPTY).is_some()
+    }
+
+    pub(super) fn addresses(&self) -> impl Iterator<Item = &Address> {
+        self.addresses.iter().filter(|entry| !entry.addr.is_unspecified())
+    }
+
+    pub(super) fn owns(&self, addr: &Ipv6Addr) -> bool {
+        !addr.is_unspecified() && self.addresses.iter().any(|entry| entry.addr == *addr)
+    }
+
+    pub(super) fn add_neighbor(&mut self, neighbor: Neighbor) -> Result<(), TableFull> {
+        let same = |entry: &Neighbor| entry.addr == neighbor.addr && entry.iface == neighbor.iface;
+        let known = self.neighbors.iter().position(same);
+        let place = known.or_else(|| self.neighbors.iter().position(|entry| entry.link.is_empty()));
+        self.neighbors[place.ok_or(TableFull)?] = neighbor;
+        Ok(())
+    }
+
+    pub(super) fn add_route(&mut self, route: Route) -> Result<(), TableFull> {
+        self.remove_route(route.prefix, route.prefix_len);
+        let end = self.routes_used;
+        *self.routes.get_mut(end).ok_or(TableFull)? = Route { used: true, ..route };
+        self.routes_used = end + 1;
+        // One step of insertion sort: shorter prefixes move behind the new one.
+        let mut place = end;
+        while place > 0 && self.routes[place - 1].prefix_len < self.routes[place].prefix_len {
+            self.routes.swap(place - 1, place);
+            place -= 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove_route(&mut self, prefix: Ipv6Addr, prefix_len: u8) -> bool {
+        let used = &mut self.routes[..self.routes_used];
+        let same = |route: &Route| route.prefix == prefix && route.prefix_len == prefix_len;
+        let Some(place) = used.iter().position(same) else {
+            return false;
+        };
+        for next in place + 1..used.len() {
+            used.swap(next - 1, next);
+        }
+        self.routes_used -= 1;
+        self.routes[self.routes_used] = Route::EMPTY;
+        true
+    }
+
+    /// The interface and the next hop towards a destination: the longest match.
+    pub(super) fn route(&self, dst: &Ipv6Addr) -> Option<(IfaceId, Ipv6Addr)> {
+        let bits = dst.to_bits();
+        let route = self.routes[..self.routes_used]
+            .iter()
+            .find(|route| route.leads_to(bits))?;
+        let next_hop = if route.next_hop.is_unspecified() {
+            *dst
+        } else {
+            route.next_hop
+        };
+        Some((route.iface, next_hop))
+    }
+
+    /// The link-layer address of a next hop. That of a link-local address follows from the address, because
+    /// autoconfigured link-local addresses of 6LoWPAN are made from it (RFC 6775 section 5.6 and RFC 4944 section 6).
+    pub(super) fn link_addr(&self, iface: IfaceId, next_hop: &Ipv6Addr) -> Option<LinkAddr> {
+        let known =
+            |entry: &&Neighbor| entry.addr == *next_hop && entry.iface == iface && !entry.link.is_empty();
+        if let Some(neighbor) = self.neighbors.iter().find(known) {
+            return Some(neighbor.link);
+        }
+        if !next_hop.is_unicast_link_local() {
+            return None;
+        }
+        let [_, _, _, _, _, _, _, _, iid @ ..] = next_hop.octets();
+        Some(LinkAddr::from_interface_id(iid))
+    }
+
+    /// The source address for a destination: of the same scope as it, on the interface, best with the longest common
+    /// prefix (RFC 6724 section 5, rules 1, 2 and 8).
+    pub(super) fn select_source(&self, iface: IfaceId, dst: &Ipv6Addr) -> Option<Ipv6Addr> {
+        use crate::wire::ipv6::scope;
+        if self.owns(dst) {
+            return Some(*dst);
+        }
+        let wanted = scope(dst);
+        let candidates = self.addresses().filter(|entry| entry.iface == iface);
+        let rank = |entry: &&Address| {
+            let own = scope(&entry.addr);
+            // Rule 2: if the scope suffices, the smaller is better; if none does, the larger.
+            let fit = if own >= wanted {
+                (1, u8::MAX - own.0)
+            } else {
+                (0, own.0)
+            };
+            let common = (entry.addr.to_bits() ^ dst.to_bits()).leading_zeros();
+            (fit, common)
+        };
+        candidates.max_by_key(rank).map(|entry| entry.addr)
+    }
+}

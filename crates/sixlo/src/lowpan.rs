@@ -1,0 +1,306 @@
+//! 6LoWPAN: IPv6 over IEEE 802.15.4 (RFC 4944) with header compression (RFC 6282), fragmented at the sender and
+//! reassembled at every hop.
+//!
+//! On the way down nothing is prepared: when the interface is asked for a frame, the header is compressed and the next
+//! fragment cut straight into it. On the way up a frame is read where the device holds it, and its bytes are copied
+//! once, into the packet that they belong to.
+
+use crate::ground::Cx;
+use crate::netapi::{Msg, Next, Ty};
+use crate::netdev::RxInfo;
+use crate::pktbuf::{Class, Meta, Pkt, PktBuf};
+use crate::time::Instant;
+use crate::trace::{Event, Module, PktId, Reason, Sink};
+use crate::wire::ParseError;
+use crate::wire::iphc::{self, Context, Contexts, Link};
+use crate::wire::lowpan::{self as dispatch, Dispatch, frag};
+
+mod cut;
+mod reassembly;
+
+pub use cut::{Cut, Piece};
+pub use reassembly::{Eviction, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
+
+use reassembly::{Fragment, Reassembler};
+
+/// Expanded headers that a frame usually carries: IPv6 and UDP, with room for one extension header, in bytes.
+const HEADERS_LEN: usize = 96;
+
+/// The longest expanded headers that are taken from one frame, in bytes. A frame of 127 bytes cannot describe more than
+/// this with headers that mean something.
+const HEADERS_LEN_MAX: usize = 512;
+
+/// How 6LoWPAN behaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LowpanConfig {
+    /// How reassembly behaves.
+    pub reassembly: ReassemblyConfig,
+}
+
+/// The module.
+pub struct Lowpan<'a> {
+    reassembler: Reassembler<'a>,
+    contexts: &'a mut [Context],
+    cuts: &'a mut [Cut],
+    /// The tag of the next datagram that is fragmented.
+    tag: u16,
+}
+
+impl<'a> Lowpan<'a> {
+    /// Puts the module together. `tag` is where the datagram tags begin: random, so that a reboot does not continue
+    /// reassemblies of before.
+    pub fn new(
+        table: &'a mut [Reassembly],
+        contexts: &'a mut [Context],
+        cuts: &'a mut [Cut],
+        config: LowpanConfig,
+        tag: u16,
+    ) -> Self {
+        contexts.fill(Context::EMPTY);
+        cuts.fill(Cut::EMPTY);
+        Self {
+            reassembler: Reassembler::new(table, config.reassembly),
+            contexts,
+            cuts,
+            tag,
+        }
+    }
+
+    /// Gives the tables back.
+    pub fn into_tables(self) -> (&'a mut [Reassembly], &'a mut [Context], &'a mut [Cut]) {
+        (self.reassembler.into_table(), self.contexts, self.cuts)
+    }
+
+    /// Sets or deletes (`None`) a compression context (RFC 6282 section 3.1.2). False if there is no such place.
+    pub fn set_context(&mut self, number: u8, context: Option<Context>) -> bool {
+        let place = self.contexts.get_mut(usize::from(number));
+        place
+            .map(|place| *place = context.unwrap_or(Context::EMPTY))
+            .is_some()
+    }
+
+    /// The compression contexts.
+    pub const fn contexts(&self) -> &[Context] {
+        self.contexts
+    }
+
+    /// The reassembly table's behaviour.
+    pub const fn reassembly_config(&self) -> ReassemblyConfig {
+        self.reassembler.config()
+    }
+
+    /// Changes the reassembly table's behaviour.
+    pub fn set_reassembly_config(&mut self, config: ReassemblyConfig) {
+        self.reassembler.set_config(config);
+    }
+
+    /// Reassemblies that are under way.
+    pub fn reassemblies(&self) -> usize {
+        self.reassembler.active()
+    }
+
+    /// When [`expire`](Self::expire) wants to be called.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.reassembler.deadline()
+    }
+
+    /// Gives up the reassemblies whose time is over.
+    pub fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
+        self.reassembler.expire(cx);
+    }
+
+    /// Ends every packet that is kept here.
+    pub fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, reason: Reason) {
+        self.reassembler.give_up_all(cx, reason);
+    }
+
+    /// Shows every packet that is kept here to an audit.
+    pub fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
+        self.reassembler.holds(buf, see);
+    }
+
+    /// Takes the payload of a frame that the interface accepted.
+    pub fn frame<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        payload: &[u8],
+        meta: &Meta,
+        info: &RxInfo,
+    ) -> Option<Next> {
+        match self.read(cx, payload, meta, info) {
+            Ok(packet) => packet.map(|packet| Next::To(Msg::up(Ty::Ipv6, u16::from(meta.iface.0)), packet)),
+            Err(reason) => {
+                cx.count(reason);
+                cx.event(Event::FrameDropped {
+                    id: info.id,
+                    iface: meta.iface,
+                    reason,
+                });
+                None
+            }
+        }
+    }
+
+    /// What a frame's payload is: a datagram, a piece of one, or nothing for us.
+    fn read<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        payload: &[u8],
+        meta: &Meta,
+        info: &RxInfo,
+    ) -> Result<Option<Pkt>, Reason> {
+        let (dispatch, body) = strip(payload)?;
+        match dispatch {
+            Dispatch::Iphc | Dispatch::Ipv6 => self.whole(cx, dispatch, body, meta, info.id).map(Some),
+            Dispatch::Frag1 | Dispatch::FragN => self.fragment(cx, body, meta, info.id),
+            // RFC 4944 section 10 is deprecated by RFC 6282 section 1; RFC 8931 is not spoken here.
+            _ => Err(Reason::LowpanDispatch),
+        }
+    }
+
+    /// A datagram in one frame.
+    fn whole<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        dispatch: Dispatch,
+        body: &[u8],
+        meta: &Meta,
+        id: PktId,
+    ) -> Result<Pkt, Reason> {
+        let link = Link {
+            src: meta.link_src,
+            dst: meta.link_dst,
+        };
+        let contexts = Contexts(self.contexts);
+        let mut headers = [0; HEADERS_LEN];
+        match expand(dispatch, body, &link, &contexts, None, &mut headers) {
+            Ok((header, data)) => store(cx, header, data, body.len(), meta, id),
+            Err(ParseError::NoRoom) => {
+                let mut headers = [0; HEADERS_LEN_MAX];
+                let expanded = expand(dispatch, body, &link, &contexts, None, &mut headers);
+                let (header, data) = expanded.map_err(header_reason)?;
+                store(cx, header, data, body.len(), meta, id)
+            }
+            Err(error) => Err(header_reason(error)),
+        }
+    }
+
+    /// A fragment; gives the datagram if it is complete now.
+    fn fragment<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        body: &[u8],
+        meta: &Meta,
+        id: PktId,
+    ) -> Result<Option<Pkt>, Reason> {
+        let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
+        let mut fragment = Fragment {
+            meta: *meta,
+            header,
+            expanded: &[],
+            data,
+            id,
+        };
+        if !header.is_first() {
+            return Ok(self.reassembler.insert(cx, &fragment));
+        }
+        // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no fragment.
+        let (dispatch, body) = strip(data)?;
+        if !matches!(dispatch, Dispatch::Iphc | Dispatch::Ipv6) {
+            return Err(Reason::LowpanDispatch);
+        }
+        let link = Link {
+            src: meta.link_src,
+            dst: meta.link_dst,
+        };
+        let size = usize::from(header.datagram_size);
+        let mut headers = [0; HEADERS_LEN];
+        let mut long_headers;
+        let contexts = Contexts(self.contexts);
+        let (expanded, data): (&[u8], &[u8]) =
+            match expand(dispatch, body, &link, &contexts, Some(size), &mut headers) {
+                Err(ParseError::NoRoom) => {
+                    long_headers = [0; HEADERS_LEN_MAX];
+                    expand(dispatch, body, &link, &contexts, Some(size), &mut long_headers)
+                }
+                expanded => expanded,
+            }
+            .map_err(header_reason)?;
+        fragment.expanded = expanded;
+        fragment.data = data;
+        Ok(self.reassembler.insert(cx, &fragment))
+    }
+}
+
+/// Skips what stands before a datagram or fragment in a frame.
+fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
+    let (dispatch, body, preface) = dispatch::strip(payload).map_err(|error| match error {
+        ParseError::Unknown => Reason::LowpanCriticalHeader,
+        _ => Reason::LowpanDispatch,
+    })?;
+    // RFC 4944 section 11: mesh-under forwarding is not done here, and a frame that went through a mesh has other
+    // addresses than its MAC header says.
+    if preface.mesh.is_some() {
+        Err(Reason::LowpanMesh)
+    } else {
+        Ok((dispatch, body))
+    }
+}
+
+/// The headers in full, in `headers`, and what follows them. `size` is the datagram's, if the frame does not tell.
+fn expand<'b>(
+    dispatch: Dispatch,
+    body: &'b [u8],
+    link: &Link,
+    contexts: &Contexts<'_>,
+    size: Option<usize>,
+    headers: &'b mut [u8],
+) -> Result<(&'b [u8], &'b [u8]), ParseError> {
+    if dispatch == Dispatch::Ipv6 {
+        // RFC 4944 section 5.1: the header follows the dispatch as it is.
+        return Ok((&[], body.get(1..).unwrap_or_default()));
+    }
+    let expanded = iphc::decompress(body, link, contexts, size, headers)?;
+    if expanded.udp_checksum_elided.is_some() {
+        return Err(ParseError::Forbidden);
+    }
+    let header = headers.get(..expanded.written).ok_or(ParseError::NoRoom)?;
+    let data = body.get(expanded.consumed..).ok_or(ParseError::Length)?;
+    Ok((header, data))
+}
+
+/// Why a compressed header cannot be used.
+const fn header_reason(error: ParseError) -> Reason {
+    match error {
+        ParseError::Unknown => Reason::LowpanContext,
+        ParseError::Forbidden => Reason::LowpanChecksumElided,
+        _ => Reason::LowpanHeader,
+    }
+}
+
+/// A packet of a datagram that came in one frame.
+fn store<S: Sink>(
+    cx: &mut Cx<'_, '_, S>,
+    header: &[u8],
+    data: &[u8],
+    compressed_len: usize,
+    meta: &Meta,
+    id: PktId,
+) -> Result<Pkt, Reason> {
+    let len = header.len() + data.len();
+    let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
+    let buf = &mut cx.core.buf;
+    *buf.meta_mut(&packet) = *meta;
+    let header_written = buf.write_bytes(&packet, 0, header);
+    let written = header_written.and_then(|()| buf.write_bytes(&packet, header.len(), data));
+    if let Err(no_room) = written {
+        let _ended = cx.drop(packet, Module::Lowpan, no_room.reason());
+        return Err(no_room.reason());
+    }
+    cx.event(Event::Decompressed {
+        id,
+        compressed_len: compressed_len as u16,
+        len: len as u16,
+    });
+    Ok(packet)
+}

@@ -1,0 +1,194 @@
+//! Fragmentation at the sender (RFC 4944 section 5.3), one frame at a time.
+
+use crate::ground::Cx;
+use crate::netdev::IfaceId;
+use crate::pktbuf::{Pkt, PktBuf};
+use crate::trace::{Event, Reason, Sink};
+use crate::wire::iphc::{self, Contexts, Link};
+use crate::wire::lowpan::frag::Fragment;
+
+use super::Lowpan;
+
+/// How far the datagram at the head of an interface's queue has been sent. The empty value is all-zero bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    tag: u16,
+    /// Bytes of the datagram that lie in frames already; 0 before the first.
+    offset: u16,
+}
+
+impl Cut {
+    /// Nothing cut yet.
+    pub const EMPTY: Self = Self { tag: 0, offset: 0 };
+}
+
+/// A piece of a datagram in the device's frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Bytes written.
+    pub len: usize,
+    /// More of the datagram is to follow.
+    pub more: bool,
+}
+
+/// The beginning of a packet that is looked at for compression, in bytes. Compression cannot save more than this.
+const HEAD_LEN: usize = 128;
+
+impl Lowpan<'_> {
+    /// Writes the next piece of `packet` into `out`: all of it with its header compressed if it fits, else its next
+    /// fragment. `fresh` if nothing of it was sent yet.
+    pub fn cut<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &crate::pktbuf::Kept,
+        link: &Link,
+        iface: IfaceId,
+        fresh: bool,
+        out: &mut [u8],
+    ) -> Result<Piece, Reason> {
+        let packet = packet.pkt();
+        if fresh {
+            self.first(cx, packet, link, iface, out)
+        } else {
+            self.next(cx, packet, link, iface, out)
+        }
+    }
+
+    /// The whole datagram, or its first fragment.
+    fn first<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &Pkt,
+        link: &Link,
+        iface: IfaceId,
+        out: &mut [u8],
+    ) -> Result<Piece, Reason> {
+        let buf = &cx.core.buf;
+        let (size, id) = (buf.len(packet), buf.id(packet));
+        // A datagram that much longer than the frame is fragmented whatever compression saves; so its headers are
+        // compressed to where they belong at once.
+        let surely_cut = size > out.len() + HEAD_LEN;
+        if !surely_cut {
+            let compressed = self.compress(buf, packet, link, out)?;
+            let rest = size - compressed.consumed;
+            if let Some(room) = out.get_mut(compressed.written..compressed.written + rest) {
+                buf.copy_out(packet, compressed.consumed, room);
+                let (header_len, compressed_len) = (compressed.consumed as u16, compressed.written as u16);
+                cx.event(Event::Compressed {
+                    id,
+                    to: link.dst,
+                    header_len,
+                    compressed_len,
+                });
+                return Ok(Piece {
+                    len: compressed.written + rest,
+                    more: false,
+                });
+            }
+        }
+        let datagram_size = u16::try_from(size).map_err(|_| Reason::DatagramTooLarge)?;
+        let tag = self.tag;
+        self.tag = tag.wrapping_add(1);
+        let fragment = Fragment {
+            datagram_size,
+            datagram_tag: tag,
+            datagram_offset: 0,
+        };
+        let head = fragment.emit(out).map_err(|_| Reason::DatagramTooLarge)?;
+        let room = out.get_mut(head..).unwrap_or_default();
+        let compressed = self.compress(buf, packet, link, room)?;
+        let data_room = room.get_mut(compressed.written..).unwrap_or_default();
+        // RFC 4944 section 5.3: what the fragment stands for, uncompressed, is a multiple of eight bytes.
+        let end = (compressed.consumed + data_room.len()) / 8 * 8;
+        let data_len = end.checked_sub(compressed.consumed).ok_or(Reason::LowpanHeader)?;
+        buf.copy_out(packet, compressed.consumed, &mut data_room[..data_len]);
+        let place = self
+            .cuts
+            .get_mut(usize::from(iface.0))
+            .ok_or(Reason::NoInterface)?;
+        *place = Cut {
+            tag,
+            offset: end as u16,
+        };
+        let (to, len) = (link.dst, end as u16);
+        cx.event(Event::FragmentOut {
+            id,
+            to,
+            tag,
+            size: datagram_size,
+            offset: 0,
+            len,
+        });
+        Ok(Piece {
+            len: head + compressed.written + data_len,
+            more: true,
+        })
+    }
+
+    /// The next fragment.
+    fn next<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &Pkt,
+        link: &Link,
+        iface: IfaceId,
+        out: &mut [u8],
+    ) -> Result<Piece, Reason> {
+        let buf = &cx.core.buf;
+        let size = buf.len(packet);
+        let cut = self
+            .cuts
+            .get_mut(usize::from(iface.0))
+            .ok_or(Reason::NoInterface)?;
+        let (tag, start) = (cut.tag, usize::from(cut.offset));
+        let fragment = Fragment {
+            datagram_size: size as u16,
+            datagram_tag: tag,
+            datagram_offset: (start / 8) as u8,
+        };
+        let head = fragment.emit(out).map_err(|_| Reason::DatagramTooLarge)?;
+        let room = out.get_mut(head..).unwrap_or_default();
+        let rest = size.saturating_sub(start);
+        let (len, more) = if rest <= room.len() {
+            (rest, false)
+        } else {
+            (room.len() / 8 * 8, true)
+        };
+        buf.copy_out(packet, start, &mut room[..len]);
+        cut.offset = (start + len) as u16;
+        let (id, to) = (buf.id(packet), link.dst);
+        let (offset, piece) = (start as u16, len as u16);
+        cx.event(Event::FragmentOut {
+            id,
+            to,
+            tag,
+            size: size as u16,
+            offset,
+            len: piece,
+        });
+        Ok(Piece {
+            len: head + len,
+            more,
+        })
+    }
+
+    /// Compresses the headers of a packet into `out`.
+    fn compress(
+        &self,
+        buf: &PktBuf<'_>,
+        packet: &Pkt,
+        link: &Link,
+        out: &mut [u8],
+    ) -> Result<iphc::Compressed, Reason> {
+        let contexts = Contexts(self.contexts);
+        let mut copy = [0; HEAD_LEN];
+        let head = buf.contiguous(packet);
+        let head = if head.len() >= HEAD_LEN || head.len() == buf.len(packet) {
+            head.get(..HEAD_LEN).unwrap_or(head)
+        } else {
+            let len = buf.copy_out(packet, 0, &mut copy);
+            copy.get(..len).unwrap_or_default()
+        };
+        iphc::compress(head, link, &contexts, out).map_err(|_| Reason::LowpanHeader)
+    }
+}

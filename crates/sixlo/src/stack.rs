@@ -1,0 +1,277 @@
+//! The stack: all modules put together, and the dispatcher that runs them.
+//!
+//! Four calls drive it, each with the present time: [`Stack::frame`] when a frame came in, [`Stack::transmit`] when the
+//! device is free and [`Stack::wants_transmit`] says so, [`Stack::transmitted`] when the device is done with it, and
+//! [`Stack::poll`] when the instant that the last `poll` gave has come. Early, late and repeated calls are safe. Time
+//! must not run backwards. After each of the others `poll` has to be called, or asked by [`Stack::next_deadline`].
+
+use crate::ground::{Core, Cx};
+use crate::icmpv6::Icmpv6;
+use crate::ipv6::Ipv6;
+use crate::lowpan::Lowpan;
+use crate::mac::duplicates::Duplicates;
+use crate::netapi::{Msg, Ty};
+use crate::netdev::{IfaceId, RxInfo, TxInfo, TxReport};
+use crate::netif::Netif;
+use crate::netreg::{Receiver, Registry};
+use crate::pktbuf::PktBuf;
+use crate::rng::Rng;
+use crate::sock::Sockets;
+use crate::time::Instant;
+use crate::timers::Timers;
+use crate::trace::{Module, Reason, Sink};
+use crate::wire::iphc::Link;
+use crate::wire::ipv6::NextHeader;
+
+mod api;
+mod config;
+mod dispatch;
+mod memory;
+mod options;
+#[cfg(test)]
+mod tests;
+
+pub use config::Config;
+pub use memory::{Fixed, Memory, NotEnough};
+pub use options::{Opt, OptionError, Target, Value};
+
+/// Steps that one call of [`Stack::poll`] takes at most: a waiting frame waits for no more than these.
+const STEPS_MAX: usize = 8;
+
+/// Messages that the stack's own modules receive, each a line of the registry.
+const OWN_MESSAGES: [(Msg, bool, Module); 7] = [
+    (Msg::up(Ty::Ipv6, 0), true, Module::Ipv6),
+    (
+        Msg::up(Ty::Transport, NextHeader::ICMPV6.0 as u16),
+        false,
+        Module::Icmpv6,
+    ),
+    (
+        Msg::up(Ty::Transport, NextHeader::UDP.0 as u16),
+        false,
+        Module::Udp,
+    ),
+    (Msg::down(Ty::Udp, 0), true, Module::Udp),
+    (Msg::down(Ty::Transport, 0), true, Module::Ipv6),
+    (Msg::down(Ty::Ipv6, 0), true, Module::Netif),
+    (Msg::down(Ty::Link, 0), true, Module::Netif),
+];
+
+/// A protocol stack.
+pub struct Stack<'a> {
+    core: Core<'a>,
+    modules: Modules<'a>,
+}
+
+/// The modules, beside the ground that they share.
+struct Modules<'a> {
+    netif: Netif<'a>,
+    lowpan: Lowpan<'a>,
+    ipv6: Ipv6<'a>,
+    icmpv6: Icmpv6,
+    sockets: Sockets<'a>,
+}
+
+impl<'a> Stack<'a> {
+    /// Puts a stack together over memory of the caller, with no interface up.
+    ///
+    /// # Errors
+    ///
+    /// If a slice of the memory is too small for the stack's own needs; the error says which.
+    pub fn new(memory: Memory<'a>, config: &Config) -> Result<Self, NotEnough> {
+        if memory.timers.len() <= memory.ifaces.len() {
+            return Err(NotEnough::Timers);
+        }
+        if memory.cuts.len() < memory.ifaces.len() {
+            return Err(NotEnough::Cuts);
+        }
+        let buf = PktBuf::new(memory.bytes, memory.segs, memory.slots, config.reserve_bytes)
+            .map_err(|_| NotEnough::Bytes)?;
+        let mut registry = Registry::new(memory.receivers);
+        for (msg, any, module) in OWN_MESSAGES {
+            registry
+                .enter(msg, any, Receiver { module, instance: 0 })
+                .map_err(|_| NotEnough::Receivers)?;
+        }
+        let mut rng = Rng::new(config.seed);
+        let tag = rng.next_u32() as u16;
+        let duplicates = Duplicates::new(memory.seen, config.duplicate_window);
+        Ok(Self {
+            core: Core::new(buf, registry, Timers::new(memory.timers), rng),
+            modules: Modules {
+                netif: Netif::new(memory.ifaces, duplicates),
+                lowpan: Lowpan::new(
+                    memory.reassemblies,
+                    memory.contexts,
+                    memory.cuts,
+                    config.lowpan,
+                    tag,
+                ),
+                ipv6: Ipv6::new(memory.addresses, memory.neighbors, memory.routes, config.ipv6),
+                icmpv6: Icmpv6::new(config.icmpv6),
+                sockets: Sockets::new(memory.mailboxes),
+            },
+        })
+    }
+
+    /// Ends every packet and gives the memory back, for a reboot.
+    pub fn into_memory(mut self, now: Instant, sink: &mut impl Sink) -> Memory<'a> {
+        let mut cx = Cx {
+            core: &mut self.core,
+            sink,
+            now,
+        };
+        self.modules.give_up(&mut cx, Reason::TornDown);
+        let Modules {
+            netif,
+            lowpan,
+            ipv6,
+            icmpv6: _,
+            sockets,
+        } = self.modules;
+        let (ifaces, duplicates) = netif.into_parts();
+        let (reassemblies, contexts, cuts) = lowpan.into_tables();
+        let (addresses, neighbors, routes) = ipv6.into_tables();
+        let (buf, registry, timers) = self.core.into_parts();
+        let (bytes, segs, slots) = buf.into_parts();
+        Memory {
+            bytes,
+            segs,
+            slots,
+            receivers: registry.into_lines(),
+            timers: timers.into_table(),
+            ifaces,
+            seen: duplicates.into_table(),
+            reassemblies,
+            contexts,
+            cuts,
+            addresses,
+            neighbors,
+            routes,
+            mailboxes: sockets.into_table(),
+        }
+    }
+
+    /// A frame came in over an interface. It is read where it lies; what stays is copied.
+    pub fn frame(&mut self, now: Instant, iface: IfaceId, frame: &[u8], info: RxInfo, sink: &mut impl Sink) {
+        let (mut cx, modules) = self.parts(now, sink);
+        let taken = modules.netif.receive(&mut cx, iface, frame, &info);
+        let Some((payload, meta)) = taken else { return };
+        let next = modules.lowpan.frame(&mut cx, payload, &meta, &info);
+        modules.rearm_reassembly(&mut cx);
+        if let Some(next) = next {
+            modules.follow(&mut cx, Module::Lowpan, next);
+        }
+        self.after_step();
+    }
+
+    /// Whether the device may ask for a frame.
+    pub fn wants_transmit(&self, iface: IfaceId) -> bool {
+        self.modules.netif.wants_transmit(iface)
+    }
+
+    /// The device asks for a frame: it is written into `out`, which holds what it held after the last such call on
+    /// this interface. `None` if there is nothing to send now.
+    pub fn transmit(
+        &mut self,
+        now: Instant,
+        iface: IfaceId,
+        out: &mut [u8],
+        sink: &mut impl Sink,
+    ) -> Option<TxInfo> {
+        let (mut cx, modules) = self.parts(now, sink);
+        if let Some(again) = modules.netif.again(&mut cx, iface) {
+            return Some(again);
+        }
+        // A packet that cannot be cut ends, and the next one gets its turn; the queue bounds the rounds.
+        let info = loop {
+            let Some((head, packet)) = modules.netif.head(&mut cx, iface, out) else {
+                break None;
+            };
+            let link = Link {
+                src: head.src,
+                dst: head.dst,
+            };
+            let body = out.get_mut(head.len..head.len + head.room).unwrap_or_default();
+            match modules
+                .lowpan
+                .cut(&mut cx, packet, &link, iface, head.fresh, body)
+            {
+                Ok(piece) => {
+                    break modules
+                        .netif
+                        .commit(&mut cx, iface, out, head.len + piece.len, piece.more);
+                }
+                Err(reason) => modules.netif.abandon(&mut cx, iface, reason),
+            }
+        };
+        self.after_step();
+        info
+    }
+
+    /// The device is done with the frame that it was given last.
+    pub fn transmitted(&mut self, now: Instant, iface: IfaceId, report: TxReport, sink: &mut impl Sink) {
+        let (mut cx, modules) = self.parts(now, sink);
+        modules.netif.transmitted(&mut cx, iface, report);
+        self.after_step();
+    }
+
+    /// Runs what is due, a bounded number of steps, and says when it wants to run again: at once if steps are left,
+    /// never (`None`) if only a frame or the application can bring work.
+    pub fn poll(&mut self, now: Instant, sink: &mut impl Sink) -> Option<Instant> {
+        for _ in 0..STEPS_MAX {
+            if !self.step(now, sink) {
+                break;
+            }
+        }
+        self.next_deadline(now)
+    }
+
+    /// When [`poll`](Self::poll) wants to be called next.
+    pub fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        if self.core.anything_waits() {
+            Some(now)
+        } else {
+            self.core.timers.next()
+        }
+    }
+
+    /// One step: a timer that is due, or the most urgent packet that waits. False if there was nothing to do.
+    pub fn step(&mut self, now: Instant, sink: &mut impl Sink) -> bool {
+        let (mut cx, modules) = self.parts(now, sink);
+        let stepped = if let Some(timer) = cx.core.timers.expire(now) {
+            modules.timer(&mut cx, timer);
+            true
+        } else if let Some((module, packet)) = cx.core.next_waiting() {
+            let message = cx.core.buf.msg(&packet);
+            let next = modules.call(&mut cx, Receiver { module, instance: 0 }, message, packet);
+            modules.follow(&mut cx, module, next);
+            true
+        } else {
+            false
+        };
+        self.after_step();
+        stepped
+    }
+
+    /// The modules and the context in which they run.
+    fn parts<'s, S: Sink>(
+        &'s mut self,
+        now: Instant,
+        sink: &'s mut S,
+    ) -> (Cx<'s, 'a, S>, &'s mut Modules<'a>) {
+        (
+            Cx {
+                core: &mut self.core,
+                sink,
+                now,
+            },
+            &mut self.modules,
+        )
+    }
+
+    /// No packet is in hand between two steps: one that is, was lost by the step that has just run.
+    fn after_step(&self) {
+        debug_assert_eq!(self.core.buf.in_hand(), 0, "a step lost a packet");
+    }
+}

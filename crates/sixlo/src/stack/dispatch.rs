@@ -1,0 +1,197 @@
+//! The dispatcher: a handler says where its packet goes next, and the dispatcher runs on with it at once, unless a
+//! lower layer has work waiting or there are several receivers: then the packet waits in a mailbox.
+
+use super::Modules;
+use crate::ground::Cx;
+use crate::netapi::{Dir, Msg, Next, Ty};
+use crate::netdev::IfaceId;
+use crate::netreg::{Receiver, Receivers};
+use crate::pktbuf::{NoRoom, Pkt, PktBuf};
+use crate::timers::TimerId;
+use crate::trace::{End, Event, Module, Reason, Sink};
+use crate::udp;
+use crate::wire::icmpv6::{Message, Unreachable};
+
+/// The next header of ICMPv6.
+const ICMPV6: u16 = crate::wire::ipv6::NextHeader::ICMPV6.0 as u16;
+
+/// Why a packet that nobody receives ends.
+const fn nobody(msg: Msg) -> Reason {
+    match (msg.dir, msg.ty) {
+        (Dir::Down, _) | (_, Ty::Link) => Reason::NoInterface,
+        (_, Ty::Ipv6 | Ty::Transport) => Reason::NextHeaderUnknown,
+        (_, Ty::Icmpv6) => Reason::Icmpv6Unhandled,
+        (_, Ty::Udp) => Reason::PortUnreachable,
+    }
+}
+
+impl<'a> Modules<'a> {
+    /// Hands a packet to a module.
+    pub(super) fn call<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, 'a, S>,
+        who: Receiver,
+        msg: Msg,
+        packet: Pkt,
+    ) -> Next {
+        match who.module {
+            Module::Netif => self.netif.send(cx, packet),
+            Module::Ipv6 if msg.dir == Dir::Up => self.ipv6.receive(cx, packet),
+            Module::Ipv6 => self.ipv6.send(cx, packet),
+            Module::Icmpv6 => self.icmpv6.receive(cx, packet),
+            Module::Udp if msg.dir == Dir::Up => match udp::receive(cx, &packet) {
+                Ok(message) => Next::To(message, packet),
+                Err(Reason::PortUnreachable) => {
+                    let message = Message::DestinationUnreachable(Unreachable::Port);
+                    Next::Refuse(packet, Reason::PortUnreachable, message)
+                }
+                Err(reason) => Next::Drop(packet, reason),
+            },
+            Module::Udp => udp::send(cx, packet),
+            Module::App => Next::Taken(self.sockets.deliver(cx, who.instance, msg, packet)),
+            // The adaptation layer is called with frames and asked for frames; no message goes to it.
+            Module::Lowpan => Next::Drop(packet, nobody(msg)),
+        }
+    }
+
+    /// Runs on with what a handler in `module` returned, until the packet is taken, waits or has ended.
+    pub(super) fn follow<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, module: Module, next: Next) {
+        let (mut module, mut next) = (module, next);
+        loop {
+            match next {
+                Next::Taken(_done) => return,
+                Next::Drop(packet, reason) => {
+                    let _ended = cx.drop(packet, module, reason);
+                    return;
+                }
+                Next::Refuse(packet, reason, message) => {
+                    let own = |addr: &_| self.ipv6.owns(addr);
+                    let error = self.icmpv6.error(cx, &packet, message, own);
+                    let _ended = cx.drop(packet, module, reason);
+                    let Some(error) = error else { return };
+                    module = Module::Icmpv6;
+                    next = Next::To(Msg::down(Ty::Transport, ICMPV6), error);
+                }
+                Next::To(msg, packet) => match cx.core.registry.receivers(msg) {
+                    Receivers::One(who) => {
+                        let id = cx.core.buf.id(&packet);
+                        let queued = who.module != Module::App && cx.core.urgent_before(who.module);
+                        cx.event(Event::Hop {
+                            id,
+                            from: module,
+                            to: who.module,
+                            queued,
+                        });
+                        if queued {
+                            let _posted = cx.core.post(who.module, msg, packet);
+                            return;
+                        }
+                        next = self.call(cx, who, msg, packet);
+                        module = who.module;
+                    }
+                    Receivers::None => next = Next::Drop(packet, nobody(msg)),
+                    Receivers::Several => {
+                        self.fan_out(cx, module, msg, packet);
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    /// A timer is due.
+    pub(super) fn timer<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, timer: TimerId) {
+        if usize::from(timer.0) < self.netif.capacity() {
+            self.netif.timer(cx, IfaceId(timer.0));
+        } else {
+            self.lowpan.expire(cx);
+            self.rearm_reassembly(cx);
+        }
+    }
+
+    /// Sets the timer of reassembly to the earliest deadline there.
+    pub(super) fn rearm_reassembly<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
+        let timer = TimerId(self.netif.capacity() as u8);
+        match self.lowpan.deadline() {
+            Some(at) => cx.core.timers.arm(timer, at),
+            None => cx.core.timers.disarm(timer),
+        }
+    }
+
+    /// Ends every packet that a module keeps or that waits for one.
+    pub(super) fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, reason: Reason) {
+        self.netif.give_up(cx, reason);
+        self.lowpan.give_up(cx, reason);
+        self.sockets.give_up(cx, reason);
+        while let Some((module, packet)) = cx.core.next_waiting() {
+            let _ended = cx.drop(packet, module, reason);
+        }
+    }
+
+    /// Shows every packet that a module keeps to an audit.
+    pub(super) fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
+        self.netif.holds(buf, see);
+        self.lowpan.holds(buf, see);
+        self.sockets.holds(buf, see);
+    }
+
+    /// Gives a packet to several receivers: each gets a slot of its own over the same bytes. Where there is no room for
+    /// one more, that receiver gets nothing, and this is on record.
+    fn fan_out<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, from: Module, msg: Msg, packet: Pkt) {
+        let id = cx.core.buf.id(&packet);
+        let mut place = 0;
+        let mut last: Option<Receiver> = None;
+        while let Some((who, next)) = cx.core.registry.nth(msg, place) {
+            place = next;
+            // The last receiver gets the original, so each one waits here until the next is found.
+            let Some(earlier) = last.replace(who) else {
+                continue;
+            };
+            cx.event(Event::Share {
+                id,
+                module: earlier.module,
+            });
+            match cx.core.buf.share(&packet) {
+                Ok(copy) => self.hand_out(cx, from, earlier, msg, copy),
+                Err(no_room) => {
+                    let reason = NoRoom::reason(no_room);
+                    cx.count(reason);
+                    cx.event(Event::End {
+                        id,
+                        module: earlier.module,
+                        end: End::Dropped(reason),
+                    });
+                }
+            }
+        }
+        match last {
+            Some(who) => self.hand_out(cx, from, who, msg, packet),
+            None => {
+                let _ended = cx.drop(packet, from, nobody(msg));
+            }
+        }
+    }
+
+    /// Gives a packet to one of several receivers: into its mailbox.
+    fn hand_out<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, 'a, S>,
+        from: Module,
+        who: Receiver,
+        msg: Msg,
+        packet: Pkt,
+    ) {
+        let id = cx.core.buf.id(&packet);
+        cx.event(Event::Hop {
+            id,
+            from,
+            to: who.module,
+            queued: true,
+        });
+        let _taken = match who.module {
+            // What the application receives waits in the application's own mailboxes.
+            Module::App => self.sockets.deliver(cx, who.instance, msg, packet),
+            module => cx.core.post(module, msg, packet),
+        };
+    }
+}

@@ -1,0 +1,158 @@
+//! The memory of a stack: named slices that the caller lends, from a static or from the heap.
+
+use crate::ipv6::{Address, Neighbor, Route};
+use crate::lowpan::{Cut, Reassembly};
+use crate::mac::duplicates::Seen;
+use crate::netif::Interface;
+use crate::netreg::Entry;
+use crate::pktbuf::{Seg, Slot};
+use crate::sock::Mailbox;
+use crate::timers::Timer;
+use crate::wire::iphc::{CONTEXTS_MAX, Context};
+
+/// Everything that a stack stores, lent by its owner. The length of each slice is a capacity.
+pub struct Memory<'a> {
+    /// The packet buffer's bytes, at most 256 KiB.
+    pub bytes: &'a mut [u8],
+    /// The packet buffer's segments: one for each piece of a packet after its first.
+    pub segs: &'a mut [Seg],
+    /// The packet buffer's slots: one for each packet.
+    pub slots: &'a mut [Slot],
+    /// Lines of the registry: [`Memory::OWN_RECEIVERS`] for the stack itself, one for each socket or registration.
+    pub receivers: &'a mut [Entry],
+    /// Timers: one for each interface and [`Memory::OWN_TIMERS`] more.
+    pub timers: &'a mut [Timer],
+    /// Interfaces.
+    pub ifaces: &'a mut [Interface],
+    /// Neighbours whose last frame is remembered, to know its retransmission.
+    pub seen: &'a mut [Seen],
+    /// Reassemblies at once.
+    pub reassemblies: &'a mut [Reassembly],
+    /// Compression contexts, at most 16 (RFC 6282 section 3.1.2).
+    pub contexts: &'a mut [Context],
+    /// Fragmentation: one for each interface.
+    pub cuts: &'a mut [Cut],
+    /// Addresses of this node.
+    pub addresses: &'a mut [Address],
+    /// Static neighbours.
+    pub neighbors: &'a mut [Neighbor],
+    /// Static routes.
+    pub routes: &'a mut [Route],
+    /// Sockets and mailboxes.
+    pub mailboxes: &'a mut [Mailbox],
+}
+
+impl Memory<'_> {
+    /// Lines of the registry that the stack's own modules take.
+    pub const OWN_RECEIVERS: usize = super::OWN_MESSAGES.len();
+    /// Timers beside those of the interfaces.
+    pub const OWN_TIMERS: usize = 1;
+}
+
+/// A slice of the memory is too small for the stack itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotEnough {
+    /// The packet buffer's bytes, or more than it can address.
+    Bytes,
+    /// Lines of the registry.
+    Receivers,
+    /// Timers.
+    Timers,
+    /// Fragmentation states.
+    Cuts,
+}
+
+/// Memory of fixed size, for a static: a stack with one interface.
+///
+/// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once, `SOCKETS`
+/// sockets or mailboxes, `ROUTES` static routes and as many neighbours. All of it is zero at first, so that a static
+/// lies in `.bss`.
+pub struct Fixed<
+    const BYTES: usize,
+    const PACKETS: usize,
+    const REASSEMBLIES: usize,
+    const SOCKETS: usize,
+    const ROUTES: usize,
+> {
+    bytes: [u8; BYTES],
+    segs: [Seg; PACKETS],
+    slots: [Slot; PACKETS],
+    own_receivers: [[Entry; 2]; Memory::OWN_RECEIVERS],
+    timers: [Timer; 1 + Memory::OWN_TIMERS],
+    ifaces: [Interface; 1],
+    seen: [Seen; SEEN],
+    reassemblies: [Reassembly; REASSEMBLIES],
+    contexts: [Context; CONTEXTS_MAX],
+    cuts: [Cut; 1],
+    addresses: [Address; ADDRESSES],
+    neighbors: [Neighbor; ROUTES],
+    routes: [Route; ROUTES],
+    mailboxes: [Mailbox; SOCKETS],
+}
+
+/// Neighbours whose last frame a [`Fixed`] remembers.
+const SEEN: usize = 8;
+/// Addresses of a [`Fixed`]: two link-local ones and two global ones.
+const ADDRESSES: usize = 4;
+
+impl<
+    const BYTES: usize,
+    const PACKETS: usize,
+    const REASSEMBLIES: usize,
+    const SOCKETS: usize,
+    const ROUTES: usize,
+> Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES>
+{
+    /// Memory with nothing in it: all-zero bits.
+    pub const fn new() -> Self {
+        Self {
+            bytes: [0; BYTES],
+            segs: [Seg::EMPTY; PACKETS],
+            slots: [Slot::EMPTY; PACKETS],
+            own_receivers: [[Entry::EMPTY; 2]; Memory::OWN_RECEIVERS],
+            timers: [Timer::EMPTY; 1 + Memory::OWN_TIMERS],
+            ifaces: [const { Interface::EMPTY }; 1],
+            seen: [Seen::EMPTY; SEEN],
+            reassemblies: [const { Reassembly::EMPTY }; REASSEMBLIES],
+            contexts: [Context::EMPTY; CONTEXTS_MAX],
+            cuts: [Cut::EMPTY; 1],
+            addresses: [Address::EMPTY; ADDRESSES],
+            neighbors: [Neighbor::EMPTY; ROUTES],
+            routes: [Route::EMPTY; ROUTES],
+            mailboxes: [const { Mailbox::EMPTY }; SOCKETS],
+        }
+    }
+
+    /// Lends the memory to a stack.
+    pub fn lend(&mut self) -> Memory<'_> {
+        Memory {
+            bytes: &mut self.bytes,
+            segs: &mut self.segs,
+            slots: &mut self.slots,
+            receivers: self.own_receivers.as_flattened_mut(),
+            timers: &mut self.timers,
+            ifaces: &mut self.ifaces,
+            seen: &mut self.seen,
+            reassemblies: &mut self.reassemblies,
+            contexts: &mut self.contexts,
+            cuts: &mut self.cuts,
+            addresses: &mut self.addresses,
+            neighbors: &mut self.neighbors,
+            routes: &mut self.routes,
+            mailboxes: &mut self.mailboxes,
+        }
+    }
+}
+
+impl<
+    const BYTES: usize,
+    const PACKETS: usize,
+    const REASSEMBLIES: usize,
+    const SOCKETS: usize,
+    const ROUTES: usize,
+> Default for Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,266 @@
+//! Options by name: what can be read and changed while a stack runs (GNRC's netopt, Lenders 2016, section 4.5).
+
+use super::Stack;
+use crate::lowpan::{Eviction, TIMEOUT_MAX};
+use crate::netdev::IfaceId;
+use crate::time::Duration;
+use crate::trace::Reason;
+
+/// What an option belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The stack as a whole.
+    Stack,
+    /// An interface.
+    Iface(IfaceId),
+}
+
+/// The value of an option: a number, whose unit the option's name ends with if it has one.
+pub type Value = u64;
+
+/// Why an option could not be read or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionError {
+    /// The option does not belong to this target, or there is no such interface.
+    NotHere,
+    /// The option can only be read.
+    ReadOnly,
+    /// The value is out of range.
+    Range,
+}
+
+/// Declares the options, each with its name.
+macro_rules! options {
+    ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
+        /// An option.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Opt {
+            $($(#[$doc])* $variant,)*
+            /// Of the stack: packets and frames dropped for this reason. Read only.
+            Drops(Reason),
+        }
+
+        impl Opt {
+            /// All options but [`Drops`](Self::Drops), of which there is one for each of [`Reason::ALL`].
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The option's name; that of [`Drops`](Self::Drops) is the reason's.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                    Self::Drops(reason) => reason.name(),
+                }
+            }
+        }
+    };
+}
+
+options! {
+    /// Of an interface: the PAN identifier.
+    Pan => "pan",
+    /// Of an interface: the short address; 0xffff for none.
+    ShortAddress => "short-address",
+    /// Of an interface: frames are sent from the short address (0 or 1).
+    SendFromShort => "send-from-short",
+    /// Of an interface: packets that may wait behind the one being sent.
+    QueueCapacity => "queue-capacity",
+    /// Of an interface: packets that wait behind the one being sent. Read only.
+    QueueLen => "queue-len",
+    /// Of an interface: `macMinBe`.
+    CsmaMinBe => "csma-min-be",
+    /// Of an interface: `macMaxBe`, at most 8.
+    CsmaMaxBe => "csma-max-be",
+    /// Of an interface: `macMaxCsmaBackoffs`.
+    CsmaMaxBackoffs => "csma-max-backoffs",
+    /// Of an interface: `macMaxFrameRetries`.
+    CsmaMaxRetries => "csma-max-retries",
+    /// Of an interface: the longest random delay before a link retry.
+    RetryDelayMax => "retry-delay-max-us",
+    /// Of an interface: frames that came in and were taken. Read only.
+    FramesIn => "frames-in",
+    /// Of an interface: frames handed to the device for the first time. Read only.
+    FramesOut => "frames-out",
+    /// Of an interface: transmissions on the air, retries included. Read only.
+    Transmissions => "transmissions",
+    /// Of an interface: transmissions after the first of a frame. Read only.
+    Retransmissions => "retransmissions",
+    /// Of an interface: channel assessments that found the channel busy. Read only.
+    ChannelBusy => "channel-busy",
+    /// Of an interface: frames given up for want of an acknowledgement. Read only.
+    FramesNoAck => "frames-no-ack",
+    /// Of an interface: frames given up because the channel was always busy. Read only.
+    FramesChannelBusy => "frames-channel-busy",
+    /// Of an interface: acknowledgements that fitted no frame. Read only.
+    StrayAcks => "stray-acks",
+    /// Of the stack: how long a reassembly may take, at most 60 s (RFC 4944 section 5.3).
+    ReassemblyTimeout => "reassembly-timeout-us",
+    /// Of the stack: how long a finished reassembly is remembered.
+    ReassemblyRemember => "reassembly-remember-us",
+    /// Of the stack: a full reassembly table evicts (1) or refuses (0).
+    ReassemblyEviction => "reassembly-eviction",
+    /// Of the stack: reassemblies that are under way. Read only.
+    Reassemblies => "reassemblies",
+    /// Of the stack: packets for others are forwarded (0 or 1).
+    Forwarding => "forwarding",
+    /// Of the stack: the hop limit of packets that start here, 1 to 255.
+    HopLimit => "hop-limit",
+    /// Of the stack: echo requests are answered (0 or 1).
+    AnswerEcho => "answer-echo",
+    /// Of the stack: the mean time between two ICMPv6 errors.
+    ErrorInterval => "icmpv6-error-interval-us",
+    /// Of the stack: ICMPv6 errors that may be sent at once.
+    ErrorBurst => "icmpv6-error-burst",
+    /// Of the stack: bytes of the packet buffer that are taken. Read only.
+    BufferUsed => "buffer-used-bytes",
+    /// Of the stack: the most bytes of the packet buffer that were ever taken. Read only.
+    BufferHighWater => "buffer-high-water-bytes",
+    /// Of the stack: packets that live. Read only.
+    Packets => "packets",
+}
+
+impl Opt {
+    /// The option with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = Self::ALL.iter().copied().find(|option| option.name() == name);
+        let reason = || Reason::ALL.iter().copied().find(|reason| reason.name() == name);
+        known.or_else(|| reason().map(Self::Drops))
+    }
+}
+
+impl Stack<'_> {
+    /// Reads an option.
+    ///
+    /// # Errors
+    ///
+    /// If the option does not belong to the target.
+    pub fn get(&self, target: Target, option: Opt) -> Result<Value, OptionError> {
+        match target {
+            Target::Iface(iface) => self.get_of_iface(iface, option),
+            Target::Stack => self.get_of_stack(option),
+        }
+    }
+
+    /// Changes an option.
+    ///
+    /// # Errors
+    ///
+    /// If the option does not belong to the target, cannot be changed, or not to this value.
+    pub fn set(&mut self, target: Target, option: Opt, value: Value) -> Result<(), OptionError> {
+        self.get(target, option)?;
+        match target {
+            Target::Iface(iface) => self.set_of_iface(iface, option, value),
+            Target::Stack => self.set_of_stack(option, value),
+        }
+    }
+
+    fn get_of_iface(&self, iface: IfaceId, option: Opt) -> Result<Value, OptionError> {
+        let netif = &self.modules.netif;
+        let config = netif.config(iface).ok_or(OptionError::NotHere)?;
+        let counters = netif.counters(iface).ok_or(OptionError::NotHere)?;
+        let csma = &config.csma.params;
+        Ok(match option {
+            Opt::Pan => config.pan.into(),
+            Opt::ShortAddress => config.short.unwrap_or(0xffff).into(),
+            Opt::SendFromShort => config.send_from_short.into(),
+            Opt::QueueCapacity => config.queue_capacity.into(),
+            Opt::QueueLen => netif.queue_len(iface) as u64,
+            Opt::CsmaMinBe => csma.min_be.into(),
+            Opt::CsmaMaxBe => csma.max_be.into(),
+            Opt::CsmaMaxBackoffs => csma.max_backoffs.into(),
+            Opt::CsmaMaxRetries => csma.max_retries.into(),
+            Opt::RetryDelayMax => csma.retry_delay_max.as_micros(),
+            Opt::FramesIn => counters.frames_in.into(),
+            Opt::FramesOut => counters.frames_out.into(),
+            Opt::Transmissions => counters.transmissions.into(),
+            Opt::Retransmissions => counters.retransmissions.into(),
+            Opt::ChannelBusy => counters.busy.into(),
+            Opt::FramesNoAck => counters.no_ack.into(),
+            Opt::FramesChannelBusy => counters.channel_busy.into(),
+            Opt::StrayAcks => counters.stray_acks.into(),
+            _ => return Err(OptionError::NotHere),
+        })
+    }
+
+    fn set_of_iface(&mut self, iface: IfaceId, option: Opt, value: Value) -> Result<(), OptionError> {
+        let config = self.modules.netif.config_mut(iface).ok_or(OptionError::NotHere)?;
+        let csma = &mut config.csma.params;
+        match option {
+            Opt::Pan => config.pan = within(value, 0xfffe)? as u16,
+            Opt::ShortAddress => {
+                let short = within(value, 0xffff)? as u16;
+                config.short = (short != 0xffff).then_some(short);
+            }
+            Opt::SendFromShort => config.send_from_short = flag(value)?,
+            Opt::QueueCapacity => config.queue_capacity = within(value, 0xffff)? as u16,
+            Opt::CsmaMinBe => csma.min_be = within(value, csma.max_be.into())? as u8,
+            // IEEE 802.15.4-2020, table 8-94: 3 to 8.
+            Opt::CsmaMaxBe if value < csma.min_be.into() => return Err(OptionError::Range),
+            Opt::CsmaMaxBe => csma.max_be = within(value, 8)? as u8,
+            Opt::CsmaMaxBackoffs => csma.max_backoffs = within(value, 0xff)? as u8,
+            Opt::CsmaMaxRetries => csma.max_retries = within(value, 0xff)? as u8,
+            Opt::RetryDelayMax => csma.retry_delay_max = Duration::from_micros(value),
+            _ => return Err(OptionError::ReadOnly),
+        }
+        Ok(())
+    }
+
+    fn get_of_stack(&self, option: Opt) -> Result<Value, OptionError> {
+        let (modules, buf) = (&self.modules, &self.core.buf);
+        let reassembly = modules.lowpan.reassembly_config();
+        Ok(match option {
+            Opt::ReassemblyTimeout => reassembly.timeout.as_micros(),
+            Opt::ReassemblyRemember => reassembly.remember.as_micros(),
+            Opt::ReassemblyEviction => (reassembly.eviction == Eviction::Stalest).into(),
+            Opt::Reassemblies => modules.lowpan.reassemblies() as u64,
+            Opt::Forwarding => modules.ipv6.config().forwarding.into(),
+            Opt::HopLimit => modules.ipv6.config().hop_limit.into(),
+            Opt::AnswerEcho => modules.icmpv6.config().answer_echo.into(),
+            Opt::ErrorInterval => modules.icmpv6.config().error_interval.as_micros(),
+            Opt::ErrorBurst => modules.icmpv6.config().error_burst.into(),
+            Opt::BufferUsed => buf.used() as u64,
+            Opt::BufferHighWater => buf.high_water() as u64,
+            Opt::Packets => buf.live() as u64,
+            Opt::Drops(reason) => self.core.drops(reason).into(),
+            _ => return Err(OptionError::NotHere),
+        })
+    }
+
+    fn set_of_stack(&mut self, option: Opt, value: Value) -> Result<(), OptionError> {
+        let modules = &mut self.modules;
+        let mut reassembly = modules.lowpan.reassembly_config();
+        match option {
+            Opt::ReassemblyTimeout => {
+                reassembly.timeout = Duration::from_micros(within(value, TIMEOUT_MAX.as_micros())?);
+            }
+            Opt::ReassemblyRemember => reassembly.remember = Duration::from_micros(value),
+            Opt::ReassemblyEviction => {
+                reassembly.eviction = if flag(value)? {
+                    Eviction::Stalest
+                } else {
+                    Eviction::Never
+                };
+            }
+            Opt::Forwarding => modules.ipv6.config_mut().forwarding = flag(value)?,
+            Opt::HopLimit if value == 0 => return Err(OptionError::Range),
+            Opt::HopLimit => modules.ipv6.config_mut().hop_limit = within(value, 0xff)? as u8,
+            Opt::AnswerEcho => modules.icmpv6.config_mut().answer_echo = flag(value)?,
+            Opt::ErrorInterval => modules.icmpv6.config_mut().error_interval = Duration::from_micros(value),
+            Opt::ErrorBurst => modules.icmpv6.config_mut().error_burst = within(value, 0xff)? as u8,
+            _ => return Err(OptionError::ReadOnly),
+        }
+        modules.lowpan.set_reassembly_config(reassembly);
+        Ok(())
+    }
+}
+
+fn within(value: Value, max: Value) -> Result<Value, OptionError> {
+    if value <= max {
+        Ok(value)
+    } else {
+        Err(OptionError::Range)
+    }
+}
+
+fn flag(value: Value) -> Result<bool, OptionError> {
+    within(value, 1).map(|value| value == 1)
+}
