@@ -131,6 +131,8 @@ fn headers_out_of_their_order_are_refused() {
         &[&[0xf1, 0xf0], &MESH, &IPHC], // RFC 8025 section 4: mesh and fragment before page 1
         &[&[0xf1, 0xf0], &FRAG1, &IPHC],
         &[&[0xf1, 0xf0], &FRAGN, &IPHC],
+        &[&[0xf1, 0xf0], &[0xe8, 1, 0, 0, 0, 0], &IPHC],
+        &[&[0xf1, 0xf0], &[0xea, 1, 0, 0, 0, 0]],
         &[&[0xf1, 0xf0], &BC0, &IPHC],
         &[&MESH, &[0xf2, 0xf0], &BC0, &IPHC],
     ] {

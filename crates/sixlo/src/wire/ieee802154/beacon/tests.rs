@@ -71,6 +71,17 @@ fn guaranteed_time_slots_and_pending_addresses_are_read_in_their_order() {
 }
 
 #[test]
+fn reserved_bits_are_not_looked_at() {
+    let payload = [0x00, 0x20, 0x79, 0x81, 1, 0, 0, 0x88];
+    let (beacon, _) = Beacon::parse(&payload).expect("a beacon");
+    assert_eq!(
+        (beacon.superframe, beacon.gts_directions),
+        (Superframe::default(), 1)
+    );
+    assert_eq!((beacon.gts().count(), beacon.pending().count()), (1, 0));
+}
+
+#[test]
 fn beacons_that_no_frame_can_hold_are_refused() {
     let eight = [[0; 2]; 8];
     let slots = [[0; 3]; 8];

@@ -286,13 +286,15 @@ fn figures_22_to_25_pop_the_hops_of_a_source_route() {
 
 #[test]
 fn the_last_hop_takes_its_header_with_it() {
-    // RFC 8138 section 5.5, third case: the next header's hops are longer, so that it stands for itself.
-    let packet = [0x80, 0, 7, 0x80, 1, 8, 9];
-    let (headers, _) = RoutingHeaders::parse(&packet).expect("headers in form");
-    let mut out = [0; 9];
-    let len = headers.pop(&mut out).expect("a hop to pop");
-    assert_eq!(out[..len], packet[3..]);
-    assert_eq!(headers.pop(&mut out[..3]), Err(ParseError::NoRoom));
+    // RFC 8138 section 5.5, third case: the next header's hops are as long or longer, so that it stands for itself.
+    for next in [&[0x80, 1, 8, 9][..], &[0x81, 0, 8, 9]] {
+        let packet = [&[0x80, 0, 7][..], next].concat();
+        let (headers, _) = RoutingHeaders::parse(&packet).expect("headers in form");
+        let mut out = [0; 9];
+        let len = headers.pop(&mut out).expect("a hop to pop");
+        assert_eq!(out[..len], *next);
+        assert_eq!(headers.pop(&mut out[..3]), Err(ParseError::NoRoom));
+    }
 }
 
 /// A header that can be written, with its content owned.
