@@ -1,7 +1,7 @@
 //! sixlo: an IPv6 stack for low-power lossy networks.
 //!
 //! The stack is sans-IO: it reads no clock, blocks on nothing and draws no randomness of its own. It is driven by
-//! [`Stack`](stack) with four calls, each of which is given the present time: a frame that came in, the device
+//! [`stack::Stack`] with four calls, each of which is given the present time: a frame that came in, the device
 //! asking for a frame, the result of a transmission, and `poll`.
 //!
 //! Rooms: [`wire`] holds formats only; [`time`], [`netdev`], [`trace`] and their neighbours are the ground on which
@@ -12,6 +12,10 @@
 
 #[cfg(test)]
 extern crate std;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/stack.md")]
+mod book {}
 
 pub mod ground;
 pub mod icmpv6;

@@ -77,7 +77,7 @@ pub struct Fixed<
     bytes: [u8; BYTES],
     segs: [Seg; PACKETS],
     slots: [Slot; PACKETS],
-    own_receivers: [[Entry; 2]; Memory::OWN_RECEIVERS],
+    receivers: [Entry; RECEIVERS],
     timers: [Timer; 1 + Memory::OWN_TIMERS],
     ifaces: [Interface; 1],
     seen: [Seen; SEEN],
@@ -90,6 +90,8 @@ pub struct Fixed<
     mailboxes: [Mailbox; SOCKETS],
 }
 
+/// Lines of the registry of a [`Fixed`]: the stack's own, and 9 for sockets and registrations.
+const RECEIVERS: usize = Memory::OWN_RECEIVERS + 9;
 /// Neighbours whose last frame a [`Fixed`] remembers.
 const SEEN: usize = 8;
 /// Addresses of a [`Fixed`]: two link-local ones and two global ones.
@@ -109,7 +111,7 @@ impl<
             bytes: [0; BYTES],
             segs: [Seg::EMPTY; PACKETS],
             slots: [Slot::EMPTY; PACKETS],
-            own_receivers: [[Entry::EMPTY; 2]; Memory::OWN_RECEIVERS],
+            receivers: [Entry::EMPTY; RECEIVERS],
             timers: [Timer::EMPTY; 1 + Memory::OWN_TIMERS],
             ifaces: [const { Interface::EMPTY }; 1],
             seen: [Seen::EMPTY; SEEN],
@@ -129,7 +131,7 @@ impl<
             bytes: &mut self.bytes,
             segs: &mut self.segs,
             slots: &mut self.slots,
-            receivers: self.own_receivers.as_flattened_mut(),
+            receivers: &mut self.receivers,
             timers: &mut self.timers,
             ifaces: &mut self.ifaces,
             seen: &mut self.seen,
