@@ -85,11 +85,17 @@ impl<'a> Contexts<'a> {
     /// # Errors
     ///
     /// [`ParseError::Unknown`] if it is not set.
+    #[inline]
     pub fn get(&self, number: u8) -> Result<&'a Context, ParseError> {
         self.0
             .get(usize::from(number))
             .filter(|context| context.is_set())
             .ok_or(ParseError::Unknown)
+    }
+
+    /// Those that have a number.
+    fn numbered(&self) -> &'a [Context] {
+        self.0.get(..CONTEXTS_MAX).unwrap_or(self.0)
     }
 }
 
@@ -130,47 +136,89 @@ pub struct Decompressed {
 /// addresses of an outer IPv6 header.
 #[derive(Clone, Copy)]
 struct Iids {
-    src: Option<u64>,
-    dst: Option<u64>,
+    src: Iid,
+    dst: Iid,
 }
 
 impl Iids {
     fn of_link(link: &Link) -> Self {
         Self {
-            src: link.src.interface_id().map(u64::from_be_bytes),
-            dst: link.dst.interface_id().map(u64::from_be_bytes),
+            src: Iid::of_link(link.src),
+            dst: Iid::of_link(link.dst),
+        }
+    }
+}
+
+/// An interface identifier that may not be known.
+#[derive(Clone, Copy)]
+struct Iid {
+    value: u64,
+    /// All bits set if it is not known, else none.
+    unknown: u64,
+}
+
+impl Iid {
+    const fn new(value: u64) -> Self {
+        Self { value, unknown: 0 }
+    }
+
+    /// [`LinkAddr::interface_id`] as a number.
+    #[inline(always)]
+    fn of_link(address: LinkAddr) -> Self {
+        match address.interface_id() {
+            Some(iid) => Self::new(u64::from_be_bytes(iid)),
+            None => Self {
+                value: 0,
+                unknown: u64::MAX,
+            },
         }
     }
 }
 
 /// Takes the first `N` bytes off `bytes`, which then begins behind them.
+#[inline(always)]
 fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N], ParseError> {
     let (first, rest) = split(bytes)?;
     *bytes = rest;
     Ok(first)
 }
 
-/// What is left of a buffer that is written from its beginning on.
+/// A buffer that is written from its beginning on.
+///
+/// It and the input go by value through functions that are not inlined: a reference would keep them in memory.
 struct Writer<'a> {
+    /// What is not written yet.
     rest: &'a mut [u8],
-    written: usize,
+    /// Bytes of the whole buffer.
+    room: usize,
 }
 
 impl<'a> Writer<'a> {
     const fn new(out: &'a mut [u8]) -> Self {
         Self {
+            room: out.len(),
             rest: out,
-            written: 0,
         }
     }
 
-    /// Writes `bytes`.
-    fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Result<(), ParseError> {
+    /// Bytes written.
+    const fn written(&self) -> usize {
+        self.room - self.rest.len()
+    }
+
+    /// The next `N` bytes, to be written by the caller.
+    #[inline(always)]
+    fn place<const N: usize>(&mut self) -> Result<&'a mut [u8; N], ParseError> {
         let rest = core::mem::take(&mut self.rest);
         let (place, rest) = rest.split_first_chunk_mut().ok_or(ParseError::NoRoom)?;
-        *place = bytes;
         self.rest = rest;
-        self.written += N;
+        Ok(place)
+    }
+
+    /// Writes `bytes`.
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Result<(), ParseError> {
+        *self.place()? = bytes;
         Ok(())
     }
 
@@ -180,7 +228,6 @@ impl<'a> Writer<'a> {
         let (place, rest) = rest.split_at_mut_checked(bytes.len()).ok_or(ParseError::NoRoom)?;
         place.copy_from_slice(bytes);
         self.rest = rest;
-        self.written += bytes.len();
         Ok(())
     }
 }

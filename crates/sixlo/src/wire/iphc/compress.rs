@@ -1,7 +1,7 @@
 //! Compression.
 
 use super::address::{Form, Halves};
-use super::{Compressed, Contexts, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc};
+use super::{Compressed, Context, Contexts, Iid, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc};
 use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::ipv6_ext::options::OptionType;
 use crate::wire::ipv6_ext::{Extension, fragment};
@@ -61,6 +61,7 @@ fn run(
     elide_checksum: bool,
 ) -> Result<Compressed, ParseError> {
     let mut out = Writer::new(out);
+    let contexts = contexts.numbered();
     let mut iids = Iids::of_link(link);
     let mut budget = NEXT_HEADERS_MAX;
     let (mut fixed, mut rest) = split(head)?;
@@ -71,70 +72,64 @@ fn run(
         return Err(ParseError::Length);
     }
     // Each turn compresses an IPv6 header: the first, then those that it encapsulates.
-    loop {
+    'ipv6: loop {
         let [_, _, _, _, _, _, next, ..] = *fixed;
         let mut left = payload_len(fixed);
         let mut found = find(NextHeader(next), rest, left, &mut budget);
-        iids = base(fixed, found.is_some(), &iids, contexts, &mut out)?;
+        (out, iids) = base(fixed, found.is_some(), &iids, contexts, out)?;
         // Each turn compresses a header behind it.
-        let encapsulated = loop {
-            match found {
-                Some(Found::Udp(header)) => {
+        while let Some(header) = found {
+            match header {
+                Found::Udp(header) => {
                     put_udp(header, elide_checksum, &mut out)?;
                     rest = rest.get(udp::HEADER_LEN..).unwrap_or(&[]);
-                    break None;
+                    break;
                 }
-                Some(Found::Extension(header)) => {
+                Found::Extension(header) => {
                     rest = header.rest;
                     left -= header.len;
                     found = None;
                     if header.is_followed {
                         found = find(header.next, rest, left, &mut budget);
                     }
-                    header.put(found.is_some(), &mut out)?;
+                    out = header.put(found.is_some(), out)?;
                 }
-                Some(Found::Ipv6(inner)) => {
+                Found::Ipv6(inner) => {
                     out.put([nhc::IPV6])?;
-                    break Some(inner);
+                    fixed = inner;
+                    rest = rest.get(ipv6::HEADER_LEN..).unwrap_or(&[]);
+                    continue 'ipv6;
                 }
-                None => break None,
             }
-        };
-        let Some(inner) = encapsulated else {
-            return Ok(Compressed {
-                written: out.written,
-                consumed: head.len() - rest.len(),
-            });
-        };
-        fixed = inner;
-        rest = rest.get(ipv6::HEADER_LEN..).unwrap_or(&[]);
+        }
+        return Ok(Compressed {
+            written: out.written(),
+            consumed: head.len() - rest.len(),
+        });
     }
 }
 
 /// Compresses an IPv6 header, and gives the interface identifiers for one that it encapsulates.
-fn base(
+#[inline(always)]
+fn base<'a>(
     fixed: &[u8; ipv6::HEADER_LEN],
     is_next_compressed: bool,
     iids: &Iids,
-    contexts: &Contexts<'_>,
-    out: &mut Writer<'_>,
-) -> Result<Iids, ParseError> {
+    contexts: &[Context],
+    mut out: Writer<'a>,
+) -> Result<(Writer<'a>, Iids), ParseError> {
     let (&[a, b, c, d, _, _, next_header, hop_limit], addresses) = split(fixed)?;
     let (src_octets, dst_octets) = split(addresses)?;
     let (dst_octets, _) = split(dst_octets)?;
-    let (src, dst) = (Halves::new(src_octets)?, Halves::new(dst_octets)?);
-    let src_form = Form::source(src, iids.src, contexts)?;
-    let dst_form = Form::destination(dst, iids.dst, contexts)?;
+    let (src, dst) = (Halves::new(src_octets), Halves::new(dst_octets));
+    let src_form = Form::source(src, iids.src, contexts);
+    let dst_form = Form::destination(dst, iids.dst, contexts);
 
-    let first = u32::from_be_bytes([a, b, c, d]);
-    // ECN comes first in the compressed form (RFC 6282 section 3.2.1).
-    let class = ((first >> 20) as u8).rotate_right(2);
-    let label = first & 0xf_ffff;
-    let tf = match (class, label) {
-        (0, 0) => 0b11,
-        (_, 0) => 0b10,
-        (class, _) if class & 0x3f == 0 => 0b01,
-        _ => 0b00,
+    let class_and_label = u32::from_be_bytes([a, b, c, d]) & 0xfff_ffff;
+    let tf = if class_and_label == 0 {
+        0b11
+    } else {
+        traffic_form(class_and_label)
     };
     let hlim = match hop_limit {
         1 => 0b01,
@@ -151,12 +146,8 @@ fn base(
     if cid {
         out.put([contexts_byte])?;
     }
-    let [_, label_high, label_mid, label_low] = label.to_be_bytes();
-    match tf {
-        0b11 => {}
-        0b10 => out.put([class])?,
-        0b01 => out.put([class | label_high, label_mid, label_low])?,
-        _ => out.put([class, label_high, label_mid, label_low])?,
+    if tf != 0b11 {
+        out = put_traffic(tf, class_and_label, out)?;
     }
     if !is_next_compressed {
         out.put([next_header])?;
@@ -164,12 +155,39 @@ fn base(
     if hlim == 0 {
         out.put([hop_limit])?;
     }
-    src_form.put_inline(src_octets, out)?;
-    dst_form.put_inline(dst_octets, out)?;
-    Ok(Iids {
-        src: Some(src.low),
-        dst: Some(dst.low),
-    })
+    out = src_form.put_inline(src_octets, out)?;
+    out = dst_form.put_inline(dst_octets, out)?;
+    Ok((
+        out,
+        Iids {
+            src: Iid::new(src.low),
+            dst: Iid::new(dst.low),
+        },
+    ))
+}
+
+/// TF of a traffic class and flow label that are not both zero.
+fn traffic_form(class_and_label: u32) -> u8 {
+    if class_and_label & 0xf_ffff == 0 {
+        0b10
+    } else if class_and_label >> 22 == 0 {
+        0b01
+    } else {
+        0b00
+    }
+}
+
+/// Writes traffic class and flow label. ECN comes first (RFC 6282 section 3.2.1).
+#[inline(never)]
+fn put_traffic<'a>(tf: u8, class_and_label: u32, mut out: Writer<'a>) -> Result<Writer<'a>, ParseError> {
+    let class = ((class_and_label >> 20) as u8).rotate_right(2);
+    let [_, a, b, c] = (class_and_label & 0xf_ffff).to_be_bytes();
+    match tf {
+        0b10 => out.put([class])?,
+        0b01 => out.put([class | a, b, c])?,
+        _ => out.put([class, a, b, c])?,
+    }
+    Ok(out)
 }
 
 /// A header that can be compressed.
@@ -198,28 +216,37 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
-    fn put(&self, is_next_compressed: bool, out: &mut Writer<'_>) -> Result<(), ParseError> {
+    #[inline(never)]
+    fn put<'a>(&self, is_next_compressed: bool, mut out: Writer<'a>) -> Result<Writer<'a>, ParseError> {
         if is_next_compressed {
             out.put([self.octet | nhc::NEXT, self.second])?;
         } else {
             out.put([self.octet, self.next.0, self.second])?;
         }
-        out.put_slice(self.body)
+        out.put_slice(self.body)?;
+        Ok(out)
     }
 }
 
 /// The header of type `next` at the beginning of `bytes`, if it lies there whole and can be compressed. `left` bytes of the
 /// packet, no fewer than `bytes` holds, begin there. Takes one off `budget`.
+#[inline(always)]
 fn find<'a>(next: NextHeader, bytes: &'a [u8], left: usize, budget: &mut usize) -> Option<Found<'a>> {
     *budget = budget.checked_sub(1)?;
+    if next == NextHeader::UDP {
+        let header = bytes.first_chunk()?;
+        // The length is elided, so it must be the one that the decompressor infers (RFC 6282 section 4.3.3). Of a first
+        // fragment it is not.
+        let is_inferred = usize::from(udp::Header::parse(header).len) == left;
+        return is_inferred.then_some(Found::Udp(header));
+    }
+    find_other(next, bytes, left)
+}
+
+/// As [`find`], for all but UDP.
+#[inline(never)]
+fn find_other(next: NextHeader, bytes: &[u8], left: usize) -> Option<Found<'_>> {
     match next {
-        NextHeader::UDP => {
-            let header = bytes.first_chunk()?;
-            // The length is elided, so it must be the one that the decompressor infers (RFC 6282 section 4.3.3). Of a
-            // first fragment it is not.
-            let is_inferred = usize::from(udp::Header::parse(header).len) == left;
-            is_inferred.then_some(Found::Udp(header))
-        }
         NextHeader::FRAGMENT => find_fragment(bytes),
         NextHeader::IPV6 => {
             let fixed = bytes.first_chunk()?;
@@ -301,6 +328,7 @@ fn trailing_padding(options: &[u8]) -> usize {
 }
 
 /// Compresses a UDP header (RFC 6282 section 4.3).
+#[inline(always)]
 fn put_udp(
     header: &[u8; udp::HEADER_LEN],
     elide_checksum: bool,

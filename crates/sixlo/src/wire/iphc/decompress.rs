@@ -1,7 +1,7 @@
 //! Decompression.
 
-use super::address::{self, Halves};
-use super::{Contexts, Decompressed, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc, take};
+use super::address;
+use super::{Contexts, Decompressed, Iid, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc, take};
 use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::ipv6_ext::options::OptionType;
 use crate::wire::{ParseError, split, udp};
@@ -26,89 +26,62 @@ pub fn decompress(
     datagram_len: Option<usize>,
     out: &mut [u8],
 ) -> Result<Decompressed, ParseError> {
-    let mut chain = Chain {
-        ipv6_at: 0,
-        udp_at: None,
-        checksum_elided: false,
-    };
     let mut writer = Writer::new(out);
-    let rest = chain.restore(input, Iids::of_link(link), contexts, &mut writer)?;
-    let written = writer.written;
+    let mut rest = input;
+    let mut iids = Iids::of_link(link);
+    let mut budget = NEXT_HEADERS_MAX;
+    let mut udp_at = None;
+    let mut udp_checksum_elided = None;
+    // Where the innermost IPv6 header lies. Until the lengths are known, the payload length of each IPv6 header says where
+    // the one lies that encapsulates it.
+    let mut ipv6_at = 0;
+    let mut outer_at = 0;
+    // Each turn restores an IPv6 header: the first, then those that it encapsulates.
+    'ipv6: loop {
+        let mut next = base(&mut rest, outer_at, &mut iids, contexts, &mut writer)?;
+        // Each turn restores a compressed header behind it.
+        while let Some(header) = next {
+            budget = budget.checked_sub(1).ok_or(ParseError::Forbidden)?;
+            let &[octet] = take(&mut rest)?;
+            let at = writer.written();
+            if header == NextHeader::UDP {
+                udp_at = Some(at);
+                if octet & nhc::UDP_CHECKSUM_ELIDED != 0 {
+                    udp_checksum_elided = udp_at;
+                }
+                restore_udp(octet, &mut rest, &mut writer)?;
+                break;
+            }
+            if header == NextHeader::IPV6 {
+                outer_at = u16::try_from(ipv6_at).map_err(|_| ParseError::Length)?;
+                ipv6_at = at;
+                continue 'ipv6;
+            }
+            (next, rest, writer) = restore_extension(octet, header, rest, writer)?;
+        }
+        break;
+    }
+    let written = writer.written();
     let len_min = written + rest.len();
     let datagram_len = datagram_len.unwrap_or(len_min);
     if datagram_len < len_min {
         return Err(ParseError::Length);
     }
-    chain.fill_in_lengths(datagram_len, out)?;
-    let udp_checksum_elided = if chain.checksum_elided { chain.udp_at } else { None };
-    Ok(Decompressed {
-        consumed: input.len() - rest.len(),
-        written,
-        datagram_len,
-        udp_checksum_elided,
-    })
-}
-
-/// Where the headers lie whose lengths are known only at the end.
-struct Chain {
-    /// The innermost IPv6 header. Until the lengths are filled in, the payload length of each IPv6 header says where the one
-    /// lies that encapsulates it.
-    ipv6_at: usize,
-    /// The UDP header.
-    udp_at: Option<usize>,
-    /// Its checksum was elided.
-    checksum_elided: bool,
-}
-
-impl Chain {
-    /// Restores all headers and gives what follows them.
-    fn restore<'a>(
-        &mut self,
-        input: &'a [u8],
-        mut iids: Iids,
-        contexts: &Contexts<'_>,
-        out: &mut Writer<'_>,
-    ) -> Result<&'a [u8], ParseError> {
-        let mut input = input;
-        let mut is_compressed = base(&mut input, 0, &mut iids, contexts, out)?;
-        let mut budget = NEXT_HEADERS_MAX;
-        while is_compressed {
-            budget = budget.checked_sub(1).ok_or(ParseError::Forbidden)?;
-            let &[octet] = take(&mut input)?;
-            is_compressed = match nhc::header(octet)? {
-                NextHeader::UDP => {
-                    self.udp_at = Some(out.written);
-                    self.checksum_elided = octet & nhc::UDP_CHECKSUM_ELIDED != 0;
-                    restore_udp(octet, &mut input, out)?;
-                    false
-                }
-                NextHeader::IPV6 => {
-                    let outer = self.ipv6_at as u16;
-                    self.ipv6_at = out.written;
-                    if u16::try_from(self.ipv6_at).is_err() {
-                        return Err(ParseError::Length);
-                    }
-                    base(&mut input, outer, &mut iids, contexts, out)?
-                }
-                NextHeader::FRAGMENT => restore_fragment(octet, &mut input, out)?,
-                header => restore_extension(octet, header, &mut input, out)?,
-            };
-        }
-        Ok(input)
+    if let Some(at) = udp_at {
+        set_len(out, at + 4, datagram_len - at)?;
     }
-
-    fn fill_in_lengths(&self, datagram_len: usize, out: &mut [u8]) -> Result<(), ParseError> {
-        if let Some(at) = self.udp_at {
-            set_len(out, at + 4, datagram_len - at)?;
+    // From the innermost IPv6 header outwards.
+    loop {
+        let outer = set_len(out, ipv6_at + 4, datagram_len - ipv6_at - ipv6::HEADER_LEN)?;
+        if ipv6_at == 0 {
+            return Ok(Decompressed {
+                consumed: input.len() - rest.len(),
+                written,
+                datagram_len,
+                udp_checksum_elided,
+            });
         }
-        let mut at = self.ipv6_at;
-        loop {
-            let outer = set_len(out, at + 4, datagram_len - at - ipv6::HEADER_LEN)?;
-            if at == 0 {
-                return Ok(());
-            }
-            at = usize::from(outer);
-        }
+        ipv6_at = usize::from(outer);
     }
 }
 
@@ -122,15 +95,16 @@ fn set_len(out: &mut [u8], at: usize, len: usize) -> Result<u16, ParseError> {
     Ok(u16::from_be_bytes(core::mem::replace(place, len.to_be_bytes())))
 }
 
-/// Restores an IPv6 header with `len` for its payload length. Says whether the next header is compressed, and leaves in `iids`
+/// Restores an IPv6 header with `len` for its payload length. Gives the next header if that is compressed, and leaves in `iids`
 /// the interface identifiers for a header that it encapsulates.
+#[inline(always)]
 fn base(
     input: &mut &[u8],
     len: u16,
     iids: &mut Iids,
     contexts: &Contexts<'_>,
     out: &mut Writer<'_>,
-) -> Result<bool, ParseError> {
+) -> Result<Option<NextHeader>, ParseError> {
     let &[first, second] = take(input)?;
     if first >> 5 != 0b011 {
         return Err(ParseError::Unknown);
@@ -139,14 +113,24 @@ fn base(
     if matches!(second & 0b1111, 0b0100 | 0b1101..=0b1111) {
         return Err(ParseError::Reserved);
     }
-    let is_compressed = first & 0b100 != 0;
     let contexts_byte = if second & 0x80 != 0 {
         take::<1>(input)?[0]
     } else {
         0
     };
-    let class_and_label = traffic_class_and_flow_label(first >> 3 & 0b11, input)?;
-    let next_header = if is_compressed { 0 } else { take::<1>(input)?[0] };
+    let class_and_label = match first >> 3 & 0b11 {
+        0b11 => 0,
+        tf => {
+            let (class_and_label, rest) = traffic_class_and_flow_label(tf, input)?;
+            *input = rest;
+            class_and_label
+        }
+    };
+    let inline = if first & 0b100 == 0 {
+        Some(take::<1>(input)?[0])
+    } else {
+        None
+    };
     let hop_limit = match first & 0b11 {
         0b00 => take::<1>(input)?[0],
         0b01 => 1,
@@ -155,91 +139,81 @@ fn base(
     };
     let src = address::source(second >> 4 & 0b111, contexts_byte >> 4, iids.src, contexts, input)?;
     let dst = address::destination(second & 0b1111, contexts_byte & 0x0f, iids.dst, contexts, input)?;
-    let next_header = if is_compressed {
-        peek(input)?.0
-    } else {
-        next_header
-    };
+    let (next_header, compressed) = next_header(inline, input)?;
+    let place: &mut [u8; ipv6::HEADER_LEN] = out.place()?;
+    let (head, addresses) = place.split_at_mut(8);
+    let (place_src, place_dst) = addresses.split_at_mut(16);
     let [a, b, c, d] = (6 << 28 | class_and_label).to_be_bytes();
     let [len_high, len_low] = len.to_be_bytes();
-    out.put_ipv6([a, b, c, d, len_high, len_low, next_header, hop_limit], src, dst)?;
+    head.copy_from_slice(&[a, b, c, d, len_high, len_low, next_header.0, hop_limit]);
+    place_src.copy_from_slice(&src.octets());
+    place_dst.copy_from_slice(&dst.octets());
     *iids = Iids {
-        src: Some(src.low),
-        dst: Some(dst.low),
+        src: Iid::new(src.low),
+        dst: Iid::new(dst.low),
     };
-    Ok(is_compressed)
+    Ok(compressed)
 }
 
-impl Writer<'_> {
-    /// Writes an IPv6 header in one step.
-    fn put_ipv6(&mut self, head: [u8; 8], src: Halves, dst: Halves) -> Result<(), ParseError> {
-        let mut bytes = [0; ipv6::HEADER_LEN];
-        let (out_head, out_addresses) = bytes.split_at_mut(8);
-        let (out_src, out_dst) = out_addresses.split_at_mut(16);
-        out_head.copy_from_slice(&head);
-        out_src.copy_from_slice(&src.octets());
-        out_dst.copy_from_slice(&dst.octets());
-        self.put(bytes)
+/// The next header: what was carried in line, or the one that comes next in its compressed form, which is given a second time.
+#[inline(always)]
+fn next_header(inline: Option<u8>, input: &[u8]) -> Result<(NextHeader, Option<NextHeader>), ParseError> {
+    if let Some(next) = inline {
+        return Ok((NextHeader(next), None));
     }
+    let (&[octet], _) = split(input)?;
+    let next = nhc::header(octet)?;
+    Ok((next, Some(next)))
 }
 
-/// The lower 28 bits of the first word of an IPv6 header (RFC 6282 section 3.2.1).
-fn traffic_class_and_flow_label(tf: u8, input: &mut &[u8]) -> Result<u32, ParseError> {
+/// The lower 28 bits of the first word of an IPv6 header (RFC 6282 section 3.2.1), and what follows them.
+#[inline(never)]
+fn traffic_class_and_flow_label(tf: u8, mut input: &[u8]) -> Result<(u32, &[u8]), ParseError> {
     let (class, label) = match tf {
         0b00 => {
-            let &[class, a, b, c] = take(input)?;
+            let &[class, a, b, c] = take(&mut input)?;
             (class, [0, a & 0x0f, b, c])
         }
         0b01 => {
-            let &[a, b, c] = take(input)?;
+            let &[a, b, c] = take(&mut input)?;
             (a & 0b1100_0000, [0, a & 0x0f, b, c])
         }
-        0b10 => (take::<1>(input)?[0], [0; 4]),
-        _ => (0, [0; 4]),
+        _ => (take::<1>(&mut input)?[0], [0; 4]),
     };
-    Ok(u32::from(class.rotate_left(2)) << 20 | u32::from_be_bytes(label))
+    Ok((
+        u32::from(class.rotate_left(2)) << 20 | u32::from_be_bytes(label),
+        input,
+    ))
 }
 
-/// Which compressed header comes next.
-fn peek(input: &[u8]) -> Result<NextHeader, ParseError> {
-    let (&[octet], _) = split(input)?;
-    nhc::header(octet)
-}
+/// What restoring an extension header gives: the header that follows, if it is compressed, and the places reached.
+type Restored<'i, 'o> = (Option<NextHeader>, &'i [u8], Writer<'o>);
 
-/// Restores a fragment header, which has no length (RFC 6282 section 4.2). Says whether the next header is compressed.
-fn restore_fragment(octet: u8, input: &mut &[u8], out: &mut Writer<'_>) -> Result<bool, ParseError> {
-    let is_compressed = octet & nhc::NEXT != 0;
-    let inline = if is_compressed {
-        None
-    } else {
-        Some(take::<1>(input)?[0])
-    };
-    let &[reserved, a, b, c, d, e, f] = take(input)?;
-    let next = inline.map_or_else(|| peek(input), |next| Ok(NextHeader(next)))?;
-    out.put([next.0, reserved, a, b, c, d, e, f])?;
-    Ok(is_compressed)
-}
-
-/// Restores an extension header with its length and padding (RFC 6282 section 4.2). Says whether the next header is
-/// compressed.
-fn restore_extension(
+/// Restores an extension header with its length and padding (RFC 6282 section 4.2).
+#[inline(never)]
+fn restore_extension<'i, 'o>(
     octet: u8,
     header: NextHeader,
-    input: &mut &[u8],
-    out: &mut Writer<'_>,
-) -> Result<bool, ParseError> {
-    let is_compressed = octet & nhc::NEXT != 0;
-    let inline = if is_compressed {
-        None
+    mut input: &'i [u8],
+    mut out: Writer<'o>,
+) -> Result<Restored<'i, 'o>, ParseError> {
+    let inline = if octet & nhc::NEXT == 0 {
+        Some(take::<1>(&mut input)?[0])
     } else {
-        Some(take::<1>(input)?[0])
+        None
     };
-    let &[len] = take(input)?;
-    let (body, rest) = input
+    // The fragment header has no length: what stands in that place is carried.
+    if header == NextHeader::FRAGMENT {
+        let &[reserved, a, b, c, d, e, f] = take(&mut input)?;
+        let (next, compressed) = next_header(inline, input)?;
+        out.put([next.0, reserved, a, b, c, d, e, f])?;
+        return Ok((compressed, input, out));
+    }
+    let &[len] = take(&mut input)?;
+    let (body, input) = input
         .split_at_checked(usize::from(len))
         .ok_or(ParseError::Truncated)?;
-    *input = rest;
-    let next = inline.map_or_else(|| peek(input), |next| Ok(NextHeader(next)))?;
+    let (next, compressed) = next_header(inline, input)?;
     let whole_len = (2 + body.len()).next_multiple_of(8);
     let padding = whole_len - 2 - body.len();
     // Only padding of options can have been elided.
@@ -256,10 +230,11 @@ fn restore_extension(
             out.put_slice([0; 5].get(..padding - 2).unwrap_or(&[]))?;
         }
     }
-    Ok(is_compressed)
+    Ok((compressed, input, out))
 }
 
 /// Restores a UDP header without its length (RFC 6282 section 4.3.3).
+#[inline(always)]
 fn restore_udp(octet: u8, input: &mut &[u8], out: &mut Writer<'_>) -> Result<(), ParseError> {
     let (src, dst) = match octet & 0b11 {
         0b00 => {
