@@ -14,8 +14,8 @@
 //!   lies whole in what is given and its length is the one that a decompressor infers. The first that does not is
 //!   carried as it is, and so is everything behind it. Padding at the end of options is elided if the decompressor restores
 //!   it to the bit.
-//! - UDP ports: 4 bits each if both begin with `f0b`, else 8 bits for the one that begins with `f0`. The checksum stays,
-//!   unless [`compress_without_udp_checksum`] is called.
+//! - UDP ports: 4 bits each if both begin with `f0b`, else 8 bits for one that begins with `f0`, the source before the
+//!   destination. The checksum stays, unless [`compress_without_udp_checksum`] is called.
 //!
 //! So decompression gives back the very bytes that were compressed, whatever they are.
 

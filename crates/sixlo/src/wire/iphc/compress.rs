@@ -345,10 +345,10 @@ fn put_udp(
         };
     if (src ^ nhc::PORT_4) | (dst ^ nhc::PORT_4) <= 0x0f {
         out.put([octet | 0b11, b << 4 | d & 0x0f])?;
-    } else if dst ^ nhc::PORT_8 <= 0xff {
-        out.put([octet | 0b01, a, b, d])?;
     } else if src ^ nhc::PORT_8 <= 0xff {
         out.put([octet | 0b10, b, c, d])?;
+    } else if dst ^ nhc::PORT_8 <= 0xff {
+        out.put([octet | 0b01, a, b, d])?;
     } else {
         out.put([octet, a, b, c, d])?;
     }
