@@ -2,8 +2,8 @@
 //!
 //! Left out or corrected, because scapy deviates from RFC 6282:
 //!
-//! - The traffic class is carried with ECN first (section 3.2.1); scapy takes the byte as it is. Corrected when reading, left out
-//!   when writing.
+//! - The traffic class is carried with ECN first (section 3.2.1); scapy takes the byte as it is. Corrected when
+//!   reading, left out when writing.
 //! - Contexts are not known to scapy: of addresses that need one, what is carried in line is compared.
 //! - `0x7f` is LOWPAN_IPHC (section 5); scapy takes it for ESC of RFC 4944.
 //! - Extension headers are dropped when reading and not written.
@@ -58,7 +58,8 @@ for line in sys.stdin:
     print(bytes(packet[IPv6]).hex())
 "#;
 
-/// Reads lines of base and IPv6 packet, and writes the frame payload that scapy makes of it with the modes of that base.
+/// Reads lines of base and IPv6 packet, and writes the frame payload that scapy makes of it with the modes of that
+/// base.
 const WRITE: &str = r#"
 import sys
 from scapy.layers.inet6 import IPv6
@@ -113,8 +114,8 @@ fn frames() -> Vec<Vec<u8>> {
             }
             frame.extend((0..src_len + dst_len).map(|i| 0x40 + i as u8));
             if first & 4 != 0 {
-                frame.push(0xf0 | turn / 4 & 3);
-                let ports = [4, 3, 3, 1][usize::from(turn / 4 & 3)];
+                frame.push(0xf0 | (turn / 4) & 3);
+                let ports = [4, 3, 3, 1][usize::from((turn / 4) & 3)];
                 frame.extend(&[0x12, 0x34, 0x56, 0x78][..ports]);
                 frame.extend([0xab, 0xcd]);
             }

@@ -1,8 +1,8 @@
 //! Header compression against smoltcp 0.14, both ways, for the subset that both know:
 //!
-//! - Decompression: addresses without context in all modes, unicast and multicast; the unspecified source; addresses with a
-//!   context of 64 bits, carried in 64 bits or elided, where the context is named; hop limit and next header in all modes;
-//!   ECN, DSCP and the lower 16 bits of the flow label; UDP ports and checksum; extension headers.
+//! - Decompression: addresses without context in all modes, unicast and multicast; the unspecified source; addresses
+//!   with a context of 64 bits, carried in 64 bits or elided, where the context is named; hop limit and next header
+//!   in all modes; ECN, DSCP and the lower 16 bits of the flow label; UDP ports and checksum; extension headers.
 //! - Compression: the same without contexts and without traffic class and flow label.
 //!
 //! Left out, because smoltcp deviates from RFC 6282:

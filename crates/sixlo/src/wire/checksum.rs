@@ -24,8 +24,8 @@ impl Checksum {
         Self { sum: 0, odd: false }
     }
 
-    /// The sum over the pseudo-header of an upper-layer packet of `len` bytes (RFC 8200 section 8.1). `dst` is the final
-    /// destination, also where a routing header still names others.
+    /// The sum over the pseudo-header of an upper-layer packet of `len` bytes (RFC 8200 section 8.1). `dst` is the
+    /// final destination, also where a routing header still names others.
     pub fn pseudo_header(src: &Ipv6Addr, dst: &Ipv6Addr, next_header: NextHeader, len: u32) -> Self {
         let [a, b, c, d] = len.to_be_bytes();
         let mut sum = Self::new();
@@ -68,8 +68,8 @@ impl Checksum {
 
 /// The folded sum of `bytes`, a missing last byte taken as zero.
 fn sum(bytes: &[u8]) -> u16 {
-    // Adds words of 32 bits in the byte order of the machine and puts it right at the end (RFC 1071 section 2 (B)). The
-    // 64 bits cannot overflow: that takes 16 GiB.
+    // Adds words of 32 bits in the byte order of the machine and puts it right at the end (RFC 1071 section 2 (B)).
+    // The 64 bits cannot overflow: that takes 16 GiB.
     let word = |chunk: [u8; 4]| u64::from(u32::from_ne_bytes(chunk));
     let mut sum = 0_u64;
     let (chunks, rest) = bytes.as_chunks::<16>();

@@ -9,7 +9,8 @@ mod tests;
 /// Bytes of the longest head: what stands before the data of an echo or the packet that an error quotes.
 pub const HEADER_LEN: usize = 8;
 
-/// Bytes that an error quotes at most, so that its packet is no longer than the minimum MTU (RFC 4443 section 2.4 (c)).
+/// Bytes that an error quotes at most, so that its packet is no longer than the minimum MTU (RFC 4443 section 2.4
+/// (c)).
 pub const QUOTE_LEN_MAX: usize = ipv6::MTU_MIN - ipv6::HEADER_LEN - HEADER_LEN;
 
 /// Declares the codes of a message, each with its number; values that are not named are kept.
@@ -126,8 +127,8 @@ pub enum Message {
 }
 
 impl Message {
-    /// Whether it is an error: the upper bit of the type is 0 (RFC 4443 section 2.1). Errors are never answered by errors,
-    /// those that are not known neither (section 2.4 (e.1)).
+    /// Whether it is an error: the upper bit of the type is 0 (RFC 4443 section 2.1). Errors are never answered by
+    /// errors, those that are not known neither (section 2.4 (e.1)).
     pub const fn is_error(&self) -> bool {
         match self {
             Self::EchoRequest { .. } | Self::EchoReply { .. } => false,
@@ -239,8 +240,8 @@ impl<'a> Quote<'a> {
     ///
     /// # Errors
     ///
-    /// [`ParseError::Truncated`] if the quote ends before the upper layer is named, [`ParseError::Version`] if it is no
-    /// IPv6.
+    /// [`ParseError::Truncated`] if the quote ends before the upper layer is named, [`ParseError::Version`] if it is
+    /// no IPv6.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         let (fixed, rest) = split(bytes)?;
         let header = ipv6::Header::parse(fixed)?;

@@ -4,16 +4,17 @@
 //!
 //! - Traffic class and flow label: the shortest of the four forms that holds what is not zero.
 //! - Hop limit: elided if it is 1, 64 or 255.
-//! - Unicast addresses: elided if the link-layer address gives the interface identifier, else 16 bits if the identifier
-//!   has the form `0000:00ff:fe00:XXXX`, else 64 bits, each without a context for `fe80::/64` and else with the context that
-//!   covers the address; whole if none does. Of two contexts that serve equally well the lower number is taken, so that
-//!   context 0 spares the octet that names others. An unspecified source has its own form of no bytes.
-//! - Multicast addresses: 8, 32, 48 bits or whole without a context; 48 bits with one if the address is made of the prefix
-//!   of that context (RFC 3306) and none of the shorter forms fits.
-//! - Next headers: hop-by-hop options, routing, fragment, destination options, mobility, IPv6 in IPv6 and UDP, as long as each
-//!   lies whole in what is given and its length is the one that a decompressor infers. The first that does not is
-//!   carried as it is, and so is everything behind it. Padding at the end of options is elided if the decompressor restores
-//!   it to the bit.
+//! - Unicast addresses: elided if the link-layer address gives the interface identifier, else 16 bits if the
+//!   identifier has the form `0000:00ff:fe00:XXXX`, else 64 bits, each without a context for `fe80::/64` and else
+//!   with the context that covers the address; whole if none does. Of two contexts that serve equally well the lower
+//!   number is taken, so that context 0 spares the octet that names others. An unspecified source has its own form of
+//!   no bytes.
+//! - Multicast addresses: 8, 32, 48 bits or whole without a context; 48 bits with one if the address is made of the
+//!   prefix of that context (RFC 3306) and none of the shorter forms fits.
+//! - Next headers: hop-by-hop options, routing, fragment, destination options, mobility, IPv6 in IPv6 and UDP, as
+//!   long as each lies whole in what is given and its length is the one that a decompressor infers. The first that
+//!   does not is carried as it is, and so is everything behind it. Padding at the end of options is elided if the
+//!   decompressor restores it to the bit.
 //! - UDP ports: 4 bits each if both begin with `f0b`, else 8 bits for one that begins with `f0`, the source before the
 //!   destination. The checksum stays, unless [`compress_without_udp_checksum`] is called.
 //!
@@ -99,7 +100,8 @@ impl<'a> Contexts<'a> {
     }
 }
 
-/// The link-layer addresses of the frame, from which elided interface identifiers are derived (RFC 6282 section 3.2.2).
+/// The link-layer addresses of the frame, from which elided interface identifiers are derived (RFC 6282 section
+/// 3.2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// The source of the frame.
@@ -126,14 +128,14 @@ pub struct Decompressed {
     pub written: usize,
     /// Bytes of the whole IPv6 packet, the part that later fragments carry included.
     pub datagram_len: usize,
-    /// Where in `out` the UDP header lies whose checksum was elided, and is zero now. Unless a link-layer integrity check
-    /// was in place and the receiver can tell that the source was authorised to elide it, the packet must be dropped
-    /// (RFC 6282 section 4.3.2).
+    /// Where in `out` the UDP header lies whose checksum was elided, and is zero now. Unless a link-layer integrity
+    /// check was in place and the receiver can tell that the source was authorised to elide it, the packet must be
+    /// dropped (RFC 6282 section 4.3.2).
     pub udp_checksum_elided: Option<usize>,
 }
 
-/// The interface identifiers that the encapsulating header gives: link-layer addresses (RFC 6282 section 3.2.2), or the
-/// addresses of an outer IPv6 header.
+/// The interface identifiers that the encapsulating header gives: link-layer addresses (RFC 6282 section 3.2.2), or
+/// the addresses of an outer IPv6 header.
 #[derive(Clone, Copy)]
 struct Iids {
     src: Iid,

@@ -10,7 +10,8 @@ mod tests;
 /// Bytes of the fixed header.
 pub const HEADER_LEN: usize = 40;
 
-/// The MTU in bytes that every link offers to IPv6 at least (RFC 8200 section 5); the MTU of 6LoWPAN (RFC 4944 section 4).
+/// The MTU in bytes that every link offers to IPv6 at least (RFC 8200 section 5); the MTU of 6LoWPAN (RFC 4944
+/// section 4).
 pub const MTU_MIN: usize = 1280;
 
 /// All nodes on the link (RFC 4291 section 2.7.1).
@@ -61,7 +62,8 @@ pub enum Ecn {
     Congestion = 3,
 }
 
-/// The traffic class: differentiated services (RFC 2474) in the upper six bits, congestion notification in the lower two.
+/// The traffic class: differentiated services (RFC 2474) in the upper six bits, congestion notification in the lower
+/// two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrafficClass(pub u8);
 
@@ -152,8 +154,8 @@ impl Header {
         bytes
     }
 
-    /// Checks the payload length against the `available` bytes that came in behind the header. More may have come in than
-    /// the packet is long; the rest is padding of the link.
+    /// Checks the payload length against the `available` bytes that came in behind the header. More may have come in
+    /// than the packet is long; the rest is padding of the link.
     ///
     /// # Errors
     ///
@@ -208,8 +210,8 @@ pub const fn is_valid_source(addr: &Ipv6Addr) -> bool {
     !addr.is_multicast() && !addr.is_loopback()
 }
 
-/// Whether a packet on a link may carry this destination address: not the unspecified address (RFC 4291 section 2.5.2),
-/// not the loopback address (section 2.5.3), no multicast scope 0 or 1 (section 2.7).
+/// Whether a packet on a link may carry this destination address: not the unspecified address (RFC 4291 section
+/// 2.5.2), not the loopback address (section 2.5.3), no multicast scope 0 or 1 (section 2.7).
 pub const fn is_valid_destination(addr: &Ipv6Addr) -> bool {
     if addr.is_multicast() {
         scope(addr).0 > Scope::INTERFACE.0

@@ -42,9 +42,9 @@ impl Header {
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Bytes of payload, of the `available` bytes that came in from the beginning of this header on. More may have come
-    /// in than the datagram is long; a length of 0 is one only for packets of more than 65,535 bytes (RFC 2675), which
-    /// no link here carries.
+    /// Bytes of payload, of the `available` bytes that came in from the beginning of this header on. More may have
+    /// come in than the datagram is long; a length of 0 is one only for packets of more than 65,535 bytes (RFC 2675),
+    /// which no link here carries.
     ///
     /// # Errors
     ///

@@ -183,8 +183,8 @@ impl Form {
     }
 }
 
-/// SAM or DAM of the shortest form of a unicast address with this context, 0 if it does not cover the address or must not be
-/// used.
+/// SAM or DAM of the shortest form of a unicast address with this context, 0 if it does not cover the address or must
+/// not be used.
 #[inline(always)]
 fn mode_with(context: &Context, address: Halves, iid: Iid) -> u8 {
     if !context.valid_for_compression {
@@ -239,8 +239,8 @@ fn put_inline<'a>(bits: u8, address: &[u8; 16], mut out: Writer<'a>) -> Result<W
     Ok(out)
 }
 
-/// The multicast address of the form `ffXX:XXLL:PPPP:PPPP:PPPP:PPPP:XXXX:XXXX` with length and prefix of the context and the
-/// rest of `address` (RFC 6282 section 3.2.4).
+/// The multicast address of the form `ffXX:XXLL:PPPP:PPPP:PPPP:PPPP:XXXX:XXXX` with length and prefix of the context
+/// and the rest of `address` (RFC 6282 section 3.2.4).
 fn prefixed(address: Halves, context: &Context) -> Halves {
     let prefix = Prefix::new(context).value.high;
     let high = address.high & 0xffff_ff00 << 32 | u64::from(context.prefix_len) << 32 | prefix >> 32;

@@ -10,12 +10,14 @@ use crate::wire::{ParseError, split, udp};
 /// Compresses the headers of an IPv6 packet for a frame between the addresses of `link`, and writes them to `out`.
 ///
 /// `head` is the contiguous beginning of the packet: the IPv6 header, and the next headers as far as they are to be
-/// compressed; it may go on into the payload. The packet must be as long as its header says, since the length is elided.
+/// compressed; it may go on into the payload. The packet must be as long as its header says, since the length is
+/// elided.
 ///
 /// # Errors
 ///
 /// [`ParseError::Truncated`] if `head` is shorter than the IPv6 header, [`ParseError::Version`] if it is none,
-/// [`ParseError::Length`] if it is longer than the packet, [`ParseError::NoRoom`] if the compressed headers do not fit `out`.
+/// [`ParseError::Length`] if it is longer than the packet, [`ParseError::NoRoom`] if the compressed headers do not
+/// fit `out`.
 pub fn compress(
     head: &[u8],
     link: &Link,
@@ -27,8 +29,8 @@ pub fn compress(
 
 /// As [`compress`], with the UDP checksum elided, if the UDP header gets compressed.
 ///
-/// Only for a node that is authorised by the upper layer, has verified the checksum, and sends the frame under a link-layer
-/// integrity check (RFC 6282 section 4.3.2).
+/// Only for a node that is authorised by the upper layer, has verified the checksum, and sends the frame under a
+/// link-layer integrity check (RFC 6282 section 4.3.2).
 ///
 /// # Errors
 ///
@@ -228,15 +230,15 @@ impl Header<'_> {
     }
 }
 
-/// The header of type `next` at the beginning of `bytes`, if it lies there whole and can be compressed. `left` bytes of the
-/// packet, no fewer than `bytes` holds, begin there. Takes one off `budget`.
+/// The header of type `next` at the beginning of `bytes`, if it lies there whole and can be compressed. `left` bytes
+/// of the packet, no fewer than `bytes` holds, begin there. Takes one off `budget`.
 #[inline(always)]
 fn find<'a>(next: NextHeader, bytes: &'a [u8], left: usize, budget: &mut usize) -> Option<Found<'a>> {
     *budget = budget.checked_sub(1)?;
     if next == NextHeader::UDP {
         let header = bytes.first_chunk()?;
-        // The length is elided, so it must be the one that the decompressor infers (RFC 6282 section 4.3.3). Of a first
-        // fragment it is not.
+        // The length is elided, so it must be the one that the decompressor infers (RFC 6282 section 4.3.3). Of a
+        // first fragment it is not.
         let is_inferred = usize::from(udp::Header::parse(header).len) == left;
         return is_inferred.then_some(Found::Udp(header));
     }
@@ -257,8 +259,8 @@ fn find_other(next: NextHeader, bytes: &[u8], left: usize) -> Option<Found<'_>> 
     }
 }
 
-/// The fragment header has no length field; what stands in that place is reserved and carried like the rest (RFC 6282 section
-/// 4.2).
+/// The fragment header has no length field; what stands in that place is reserved and carried like the rest (RFC 6282
+/// section 4.2).
 fn find_fragment(bytes: &[u8]) -> Option<Found<'_>> {
     let (header, rest) = bytes.split_first_chunk::<{ fragment::HEADER_LEN }>()?;
     let fields = fragment::Header::parse(header);
@@ -296,8 +298,8 @@ fn find_extension(next: NextHeader, bytes: &[u8]) -> Option<Found<'_>> {
     }))
 }
 
-/// Bytes of the single option of padding at the end of a header of options, if the decompressor restores it: at most 7, all
-/// zero, and not preceded by more padding (RFC 6282 section 4.2).
+/// Bytes of the single option of padding at the end of a header of options, if the decompressor restores it: at most
+/// 7, all zero, and not preceded by more padding (RFC 6282 section 4.2).
 fn trailing_padding(options: &[u8]) -> usize {
     let mut rest = options;
     let mut last = None;

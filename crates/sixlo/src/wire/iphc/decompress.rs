@@ -8,17 +8,19 @@ use crate::wire::{ParseError, split, udp};
 
 /// Restores the headers of an IPv6 packet from a frame between the addresses of `link`, and writes them to `out`.
 ///
-/// `input` begins with LOWPAN_IPHC. `datagram_len` is the length in bytes of the whole packet that a fragment header states,
-/// or `None` if `input` holds all of it. Lengths are filled in; a UDP checksum that was elided is zero and reported.
+/// `input` begins with LOWPAN_IPHC. `datagram_len` is the length in bytes of the whole packet that a fragment header
+/// states, or `None` if `input` holds all of it. Lengths are filled in; a UDP checksum that was elided is zero and
+/// reported.
 ///
 /// # Errors
 ///
-/// [`ParseError::Truncated`] if `input` ends within the compressed headers. [`ParseError::Unknown`] if it is no LOWPAN_IPHC,
-/// or names a context that is not set or a next header compression that is not known. [`ParseError::Reserved`] for
-/// combinations that RFC 6282 reserves. [`ParseError::Forbidden`] if an interface identifier is derived from a link-layer
-/// address that the frame does not have, a multicast address from a context of more than 64 bits, or if there are more
-/// than [`NEXT_HEADERS_MAX`] next headers. [`ParseError::Length`] if an extension header does not fill units of 8 bytes, the
-/// packet is longer than `datagram_len` says or IPv6 allows. [`ParseError::NoRoom`] if the headers do not fit `out`.
+/// [`ParseError::Truncated`] if `input` ends within the compressed headers. [`ParseError::Unknown`] if it is no
+/// LOWPAN_IPHC, or names a context that is not set or a next header compression that is not known.
+/// [`ParseError::Reserved`] for combinations that RFC 6282 reserves. [`ParseError::Forbidden`] if an interface
+/// identifier is derived from a link-layer address that the frame does not have, a multicast address from a context
+/// of more than 64 bits, or if there are more than [`NEXT_HEADERS_MAX`] next headers. [`ParseError::Length`] if an
+/// extension header does not fill units of 8 bytes, the packet is longer than `datagram_len` says or IPv6 allows.
+/// [`ParseError::NoRoom`] if the headers do not fit `out`.
 pub fn decompress(
     input: &[u8],
     link: &Link,
@@ -32,8 +34,8 @@ pub fn decompress(
     let mut budget = NEXT_HEADERS_MAX;
     let mut udp_at = None;
     let mut udp_checksum_elided = None;
-    // Where the innermost IPv6 header lies. Until the lengths are known, the payload length of each IPv6 header says where
-    // the one lies that encapsulates it.
+    // Where the innermost IPv6 header lies. Until the lengths are known, the payload length of each IPv6 header says
+    // where the one lies that encapsulates it.
     let mut ipv6_at = 0;
     let mut outer_at = 0;
     // Each turn restores an IPv6 header: the first, then those that it encapsulates.
@@ -95,8 +97,8 @@ fn set_len(out: &mut [u8], at: usize, len: usize) -> Result<u16, ParseError> {
     Ok(u16::from_be_bytes(core::mem::replace(place, len.to_be_bytes())))
 }
 
-/// Restores an IPv6 header with `len` for its payload length. Gives the next header if that is compressed, and leaves in `iids`
-/// the interface identifiers for a header that it encapsulates.
+/// Restores an IPv6 header with `len` for its payload length. Gives the next header if that is compressed, and leaves
+/// in `iids` the interface identifiers for a header that it encapsulates.
 #[inline(always)]
 fn base(
     input: &mut &[u8],
@@ -155,7 +157,8 @@ fn base(
     Ok(compressed)
 }
 
-/// The next header: what was carried in line, or the one that comes next in its compressed form, which is given a second time.
+/// The next header: what was carried in line, or the one that comes next in its compressed form, which is given a
+/// second time.
 #[inline(always)]
 fn next_header(inline: Option<u8>, input: &[u8]) -> Result<(NextHeader, Option<NextHeader>), ParseError> {
     if let Some(next) = inline {

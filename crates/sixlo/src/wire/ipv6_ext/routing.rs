@@ -1,5 +1,5 @@
-//! The routing header (RFC 8200 section 4.4) with the source routes of type 0 (RFC 2460, deprecated by RFC 5095) and of
-//! type 3 (RPL, RFC 6554).
+//! The routing header (RFC 8200 section 4.4) with the source routes of type 0 (RFC 2460, deprecated by RFC 5095) and
+//! of type 3 (RPL, RFC 6554).
 
 use core::net::Ipv6Addr;
 use core::ops::Range;
@@ -120,8 +120,8 @@ impl SourceRoute<'_> {
         false
     }
 
-    /// Where the bytes of address `index` (from 0) lie, counted from the beginning of the routing header, so that they can
-    /// be exchanged in place with the last bytes of the destination address (RFC 6554 section 4.2).
+    /// Where the bytes of address `index` (from 0) lie, counted from the beginning of the routing header, so that
+    /// they can be exchanged in place with the last bytes of the destination address (RFC 6554 section 4.2).
     pub fn range(&self, index: usize) -> Option<Range<usize>> {
         let size = 16 - usize::from(self.cmpr_i);
         let start = HEAD_LEN + size * index;
@@ -149,13 +149,13 @@ fn shared(a: &Ipv6Addr, b: &Ipv6Addr) -> u8 {
     (bits / 8).min(15) as u8
 }
 
-/// Writes a source route of RPL over `addresses` in front of `out`, as short as `dst`, the destination of the packet, allows
-/// (RFC 6554 section 3), and says how long it is. All segments are left.
+/// Writes a source route of RPL over `addresses` in front of `out`, as short as `dst`, the destination of the packet,
+/// allows (RFC 6554 section 3), and says how long it is. All segments are left.
 ///
 /// # Errors
 ///
-/// [`ParseError::Length`] without addresses; [`ParseError::NoRoom`], also if there are more than 255 or the header becomes
-/// longer than 2,048 bytes.
+/// [`ParseError::Length`] without addresses; [`ParseError::NoRoom`], also if there are more than 255 or the header
+/// becomes longer than 2,048 bytes.
 pub fn emit(
     next_header: NextHeader,
     addresses: &[Ipv6Addr],

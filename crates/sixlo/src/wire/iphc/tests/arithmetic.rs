@@ -20,8 +20,8 @@ fn headers(bytes: &[u8], link: &Link, contexts: &[Context]) -> usize {
     done.written
 }
 
-/// How many frames a UDP payload takes (RFC 4944 section 5.3): all in one if it fits; else a first fragment of 4 bytes of
-/// header and further ones of 5, all but the last a multiple of 8 bytes of the uncompressed datagram.
+/// How many frames a UDP payload takes (RFC 4944 section 5.3): all in one if it fits; else a first fragment of 4
+/// bytes of header and further ones of 5, all but the last a multiple of 8 bytes of the uncompressed datagram.
 fn frames(payload: usize, compressed: usize, frame: usize) -> usize {
     if compressed + payload <= frame {
         return 1;
@@ -74,8 +74,8 @@ fn eight_bytes_more_of_header_move_the_steps_to_88_bytes() {
 
 #[test]
 fn a_global_destination_without_context_is_16_bytes_longer_and_the_steps_begin_at_80() {
-    // RFC 6282 section 3.1.1 has no form of a prefix in line with an elided identifier, so that the 88 bytes of Lenders
-    // 2016 cannot come from a destination without context: it is carried whole.
+    // RFC 6282 section 3.1.1 has no form of a prefix in line with an elided identifier, so that the 88 bytes of
+    // Lenders 2016 cannot come from a destination without context: it is carried whole.
     let compressed = headers(&udp_packet("fe80::2", "abcd::1", (5683, 5683), 0), &LINK, &[]);
     assert_eq!(compressed, 9 + 16);
     for frame in [PAPER_FRAME, REAL_FRAME] {
@@ -95,7 +95,8 @@ fn a_global_destination_without_context_is_16_bytes_longer_and_the_steps_begin_a
     );
 }
 
-/// A datagram of the network of Lenders et al. 2021 at its source: source and hop limit elided, the sink several hops away.
+/// A datagram of the network of Lenders et al. 2021 at its source: source and hop limit elided, the sink several hops
+/// away.
 fn at_source() -> Vec<u8> {
     udp_packet("fd00::2", "fd00::9", (5683, 5683), 0)
 }
@@ -109,7 +110,8 @@ fn at_forwarder() -> Vec<u8> {
 
 #[test]
 fn hop_wise_reassembly_takes_a_fragment_more_at_96_bytes_and_every_96_after_at_the_source() {
-    // Lenders et al. 2021, figure 14, payloads in steps of 16: 17 bytes of headers are 2 of IPHC, 8 of destination, 7 of UDP.
+    // Lenders et al. 2021, figure 14, payloads in steps of 16: 17 bytes of headers are 2 of IPHC, 8 of destination, 7
+    // of UDP.
     let compressed = headers(&at_source(), &LINK, &[context("fd00::", 64)]);
     assert_eq!(compressed, 17);
     for frame in [PAPER_FRAME, REAL_FRAME] {

@@ -22,8 +22,8 @@ fn inline_len(base: u16) -> Option<usize> {
     Some(tf + next_header + hop_limit + cid + source + destination)
 }
 
-/// A frame with this base: bytes in line that differ, a UDP header if the next header is compressed, 3 bytes of payload. With
-/// it the length of the compressed headers.
+/// A frame with this base: bytes in line that differ, a UDP header if the next header is compressed, 3 bytes of
+/// payload. With it the length of the compressed headers.
 fn frame_of(base: u16) -> Option<(Vec<u8>, usize)> {
     let mut frame = base.to_be_bytes().to_vec();
     let inline = inline_len(base)?;
