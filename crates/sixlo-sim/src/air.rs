@@ -138,6 +138,13 @@ impl Ear {
         self.spans[0] = (Span { from: now, until }, cause);
     }
 
+    /// The same for an acknowledgement, which a radio that waits for one does hear.
+    pub fn missed_ack(&self, span: &Span) -> Option<Deaf> {
+        let hits = self.spans.iter().rev().filter(|(deaf, _)| deaf.overlaps(span));
+        hits.map(|&(_, cause)| cause)
+            .find(|&cause| cause != Deaf::AwaitingAck)
+    }
+
     /// Whether the radio is deaf now, and why.
     pub fn deaf(&self) -> Option<Deaf> {
         let (last, cause) = self.spans[0];

@@ -5,10 +5,20 @@
 #![forbid(unsafe_code)]
 
 pub mod air;
+pub mod app;
 pub mod config;
+pub mod cpu;
+pub mod faults;
+pub mod frames;
+pub mod host;
+pub mod ledger;
 pub mod medium;
+pub mod observer;
 pub mod phy;
 pub mod queue;
+pub mod radio;
+pub mod result;
 pub mod rng;
 pub mod time;
 pub mod topology;
+pub mod world;

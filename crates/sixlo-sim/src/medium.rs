@@ -176,7 +176,12 @@ impl Medium {
     /// What becomes of a transmission, which ends now, at a receiver.
     #[inline]
     pub fn receive(&self, air: &Air, ear: &Ear, sent: &Transmission, receiver: u16) -> Result<Signal, Loss> {
-        if let Some(cause) = ear.missed(&sent.span) {
+        let missed = if sent.is_ack {
+            ear.missed_ack(&sent.span)
+        } else {
+            ear.missed(&sent.span)
+        };
+        if let Some(cause) = missed {
             return Err(Loss::Deaf(cause));
         }
         let luck = mix(mix(self.seed ^ sent.number) ^ u64::from(receiver));

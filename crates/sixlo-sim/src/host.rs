@@ -1,0 +1,77 @@
+//! What runs on a node, as the simulator drives it: a protocol stack with sockets.
+
+use sixlo::netdev::{RxInfo, TxInfo, TxReport};
+use sixlo::time::Instant;
+use sixlo::trace::{Reason, Sink};
+
+/// What an application sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// A UDP datagram between these ports.
+    Udp {
+        /// Source port.
+        from: u16,
+        /// Destination port.
+        to: u16,
+    },
+    /// An ICMPv6 echo request with this sequence number.
+    Echo {
+        /// Its sequence number.
+        sequence: u16,
+    },
+}
+
+/// The software of a node.
+///
+/// The first six calls are those of [`sixlo::stack::Stack`] on its only interface; see there for their contract.
+pub trait Host {
+    /// A frame came in.
+    fn frame(&mut self, now: Instant, frame: &[u8], info: RxInfo, sink: &mut impl Sink);
+
+    /// Whether the radio may ask for a frame.
+    fn wants_transmit(&self) -> bool;
+
+    /// The radio asks for a frame.
+    fn transmit(&mut self, now: Instant, out: &mut [u8], sink: &mut impl Sink) -> Option<TxInfo>;
+
+    /// The radio is done with the frame that it was given last.
+    fn transmitted(&mut self, now: Instant, report: TxReport, sink: &mut impl Sink);
+
+    /// Runs what is due and says when it wants to run again.
+    fn poll(&mut self, now: Instant, sink: &mut impl Sink) -> Option<Instant>;
+
+    /// When [`poll`](Self::poll) wants to be called next.
+    fn next_deadline(&self, now: Instant) -> Option<Instant>;
+
+    /// An application sends `payload` to a node.
+    ///
+    /// # Errors
+    ///
+    /// If the stack refuses it at once: why.
+    fn send(
+        &mut self,
+        now: Instant,
+        to: u16,
+        service: Service,
+        payload: &[u8],
+        sink: &mut impl Sink,
+    ) -> Result<(), Reason>;
+
+    /// Takes a datagram or an echo reply that came in for an application; gives its length.
+    fn take(&mut self, now: Instant, payload: &mut [u8], sink: &mut impl Sink) -> Option<usize>;
+
+    /// Whether applications listen here, so that [`take`](Self::take) may have something.
+    fn listens(&self) -> bool;
+
+    /// Loses its memory and starts anew.
+    fn reboot(&mut self, now: Instant, sink: &mut impl Sink);
+
+    /// Packets in the packet buffer.
+    fn packets(&self) -> usize;
+
+    /// Bytes of the packet buffer in use.
+    fn buffer_used(&self) -> usize;
+
+    /// The most that was ever in use.
+    fn buffer_high_water(&self) -> usize;
+}
