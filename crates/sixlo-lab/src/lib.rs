@@ -3,7 +3,10 @@
 
 pub mod campaign;
 pub mod digest;
+pub mod files;
 pub mod pcapng;
+pub mod plot;
+pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod stats;

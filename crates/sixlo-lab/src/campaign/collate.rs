@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::folder::OutputFolder;
 use super::plan::{Plan, RunSpec};
+use crate::files::replace;
 use crate::results::{self, DELIVERED, Datagram, Node, Run, Tables, field};
 use crate::stats::Estimate;
 
@@ -80,7 +81,7 @@ impl Estimates {
 pub(super) fn all(plan: &Plan<'_>, folder: &OutputFolder) -> io::Result<Vec<PointResult>> {
     for table in [results::RUN, results::DATAGRAMS, results::NODES, results::LOSSES] {
         let name = if table == results::RUN { "runs.csv" } else { table };
-        folder.replace(name, |path| join(plan, folder, table, path))?;
+        replace(&folder.path().join(name), |path| join(plan, folder, table, path))?;
     }
     let mut points = Vec::new();
     for (number, point) in plan.scenario.points.iter().enumerate() {
@@ -90,7 +91,9 @@ pub(super) fn all(plan: &Plan<'_>, folder: &OutputFolder) -> io::Result<Vec<Poin
             .collect::<io::Result<Vec<_>>>()?;
         points.push(result(point.labels.clone(), tables));
     }
-    folder.replace("summary.csv", |path| summary(plan, &points, path))?;
+    replace(&folder.path().join("summary.csv"), |path| {
+        summary(plan, &points, path)
+    })?;
     Ok(points)
 }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{Plan, RunSpec, TOPOLOGY_FILE};
 use super::{Error, Options};
+use crate::files::{PART, replace};
 use crate::results;
 use crate::scenario::{BadInput, Scenario};
 
@@ -38,9 +39,6 @@ const OVERALL: [&str; 7] = [
     "summary.csv",
     "report.html",
 ];
-/// What an unfinished run's folder begins with.
-const PART: &str = ".part-";
-
 /// An output folder that is ready to take runs.
 #[derive(Debug)]
 pub struct OutputFolder {
@@ -188,19 +186,8 @@ impl OutputFolder {
             }
         }
         let text = toml::to_string(manifest).map_err(io::Error::other)?;
-        self.replace(SCENARIO, |path| fs::write(path, &scenario.text))?;
-        self.replace(MANIFEST, |path| fs::write(path, &text))
-    }
-
-    /// Writes a file of the folder beside its place and moves it there when it is whole.
-    pub(crate) fn replace(&self, name: &str, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-        let part = self.path.join(format!("{PART}{name}"));
-        let result = write(&part).and_then(|()| fs::rename(&part, self.path.join(name)));
-        if result.is_err() {
-            // The error is what the user needs to hear; a leftover is overwritten next time.
-            let _ = fs::remove_file(&part);
-        }
-        result
+        replace(&self.path.join(SCENARIO), |path| fs::write(path, &scenario.text))?;
+        replace(&self.path.join(MANIFEST), |path| fs::write(path, &text))
     }
 
     /// Makes the folder in which a run writes its files.

@@ -1,0 +1,45 @@
+//! The report of a campaign: one self-contained HTML page, and its figures as files.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::campaign::PointResult;
+use crate::files::replace;
+use crate::scenario::Scenario;
+
+mod figures;
+mod layout;
+mod page;
+pub mod table;
+#[cfg(test)]
+mod tests;
+
+/// Where the results come from.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    /// The build of the program.
+    pub build: String,
+    /// The command that repeats the campaign.
+    pub command: String,
+}
+
+/// Writes `report.html` and `plots/*.svg` into the folder of a campaign.
+pub fn write(
+    folder: &Path,
+    scenario: &Scenario,
+    points: &[PointResult],
+    provenance: &Provenance,
+) -> io::Result<()> {
+    let figures = figures::all(scenario, points);
+    let plots = folder.join("plots");
+    fs::create_dir_all(&plots)?;
+    for figure in &figures {
+        let text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", figure.svg.0);
+        replace(&plots.join(format!("{}.svg", figure.name)), |path| {
+            fs::write(path, text)
+        })?;
+    }
+    let page = page::page(scenario, points, &figures, provenance).into_string();
+    replace(&folder.join("report.html"), |path| fs::write(path, page))
+}
