@@ -3,6 +3,7 @@
 use super::address;
 use super::{Contexts, Decompressed, Iid, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc, take};
 use crate::wire::ipv6::{self, NextHeader};
+use crate::wire::ipv6_ext::fragment;
 use crate::wire::ipv6_ext::options::OptionType;
 use crate::wire::{ParseError, split, udp};
 
@@ -205,35 +206,46 @@ fn restore_extension<'i, 'o>(
     } else {
         None
     };
+    let &[second] = take(&mut input)?;
     // The fragment header has no length: what stands in that place is carried.
-    if header == NextHeader::FRAGMENT {
-        let &[reserved, a, b, c, d, e, f] = take(&mut input)?;
-        let (next, compressed) = next_header(inline, input)?;
-        out.put([next.0, reserved, a, b, c, d, e, f])?;
-        return Ok((compressed, input, out));
-    }
-    let &[len] = take(&mut input)?;
-    let (body, input) = input
-        .split_at_checked(usize::from(len))
-        .ok_or(ParseError::Truncated)?;
-    let (next, compressed) = next_header(inline, input)?;
-    let whole_len = (2 + body.len()).next_multiple_of(8);
-    let padding = whole_len - 2 - body.len();
+    let is_fragment = header == NextHeader::FRAGMENT;
+    let len = if is_fragment {
+        fragment::HEADER_LEN - 2
+    } else {
+        usize::from(second)
+    };
+    let (body, rest) = input.split_at_checked(len).ok_or(ParseError::Truncated)?;
+    let (next, compressed) = next_header(inline, rest)?;
+    let whole_len = (2 + len).next_multiple_of(8);
+    let padding = whole_len - 2 - len;
     // Only padding of options can have been elided.
     if padding != 0 && !nhc::has_options(header) {
         return Err(ParseError::Length);
     }
-    out.put([next.0, (whole_len / 8 - 1) as u8])?;
+    out.put([
+        next.0,
+        if is_fragment {
+            second
+        } else {
+            (whole_len / 8 - 1) as u8
+        },
+    ])?;
     out.put_slice(body)?;
-    match padding {
-        0 => {}
-        1 => out.put([OptionType::PAD1.0])?,
-        _ => {
-            out.put([OptionType::PAD_N.0, padding as u8 - 2])?;
-            out.put_slice([0; 5].get(..padding - 2).unwrap_or(&[]))?;
-        }
-    }
-    Ok((compressed, input, out))
+    // One byte is restored by the option Pad1, which is zero, more by PadN.
+    let padding_option = [
+        OptionType::PAD_N.0,
+        (padding as u8).saturating_sub(2),
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    out.put_slice(match padding {
+        1 => &[OptionType::PAD1.0],
+        _ => padding_option.get(..padding).unwrap_or(&[]),
+    })?;
+    Ok((compressed, rest, out))
 }
 
 /// Restores a UDP header without its length (RFC 6282 section 4.3.3).

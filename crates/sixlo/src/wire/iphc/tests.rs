@@ -452,6 +452,59 @@ fn extension_headers_keep_their_content_and_lose_their_padding() {
 }
 
 #[test]
+fn padding_is_elided_only_if_it_is_single_and_of_7_bytes_at_most() {
+    // RFC 6282 section 4.2.
+    for (options, carried) in [
+        (&[0x1e, 3, 7, 8, 9, 0][..], 5),
+        (&[0x1e, 2, 7, 8, 0, 0], 6),
+        (&[0x1e, 1, 7, 0, 1, 0], 6),
+        (&[0x1e, 0, 1, 2, 0, 0], 2),
+        (&[1, 4, 0, 0, 0, 0], 0),
+        (&[0x1e, 5, 7, 8, 9, 10, 11, 1, 5, 0, 0, 0, 0, 0], 7),
+        (&[0x1e, 4, 7, 8, 9, 10, 1, 6, 0, 0, 0, 0, 0, 0], 14),
+    ] {
+        let len = 2 + options.len();
+        let mut bytes = header("fe80::2", "fe80::1", NextHeader::DESTINATION, len)
+            .emit()
+            .to_vec();
+        bytes.extend([59, (len / 8 - 1) as u8]);
+        bytes.extend(options);
+        let form = [&[0x7e, 0x33, 0xe6, 59, carried], &options[..usize::from(carried)]].concat();
+        both_ways(&bytes, &LINK, &[], &form);
+        assert_eq!(frame(&bytes, &LINK, &[]).len(), form.len());
+    }
+}
+
+#[test]
+fn what_follows_a_later_fragment_is_not_compressed_even_if_it_looks_like_a_header() {
+    let mut bytes = header("fe80::2", "fe80::1", NextHeader::FRAGMENT, 16)
+        .emit()
+        .to_vec();
+    bytes.extend([NextHeader::UDP.0, 0, 0, 8, 7, 8, 9, 10]);
+    bytes.extend([0x16, 0x33, 0x16, 0x33, 0, 8, 0xab, 0xcd]);
+    let form = [&[0x7e, 0x33, 0xe4, NextHeader::UDP.0], &bytes[41..]].concat();
+    both_ways(&bytes, &LINK, &[], &form);
+    // The first and only fragment is another matter.
+    bytes[43] = 0;
+    let form = [
+        0x7e, 0x33, 0xe5, 0, 0, 0, 7, 8, 9, 10, 0xf0, 0x16, 0x33, 0x16, 0x33, 0xab, 0xcd,
+    ];
+    both_ways(&bytes, &LINK, &[], &form);
+}
+
+#[test]
+fn of_a_first_fragment_the_udp_length_is_not_elided() {
+    // It is that of the whole datagram, which no decompressor can infer from the fragment.
+    let mut bytes = header("fe80::2", "fe80::1", NextHeader::FRAGMENT, 24)
+        .emit()
+        .to_vec();
+    bytes.extend([NextHeader::UDP.0, 0, 0, 1, 7, 8, 9, 10]);
+    bytes.extend([0x16, 0x33, 0x16, 0x33, 2, 8, 0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8]);
+    let form = [&[0x7e, 0x33, 0xe4, NextHeader::UDP.0], &bytes[41..]].concat();
+    both_ways(&bytes, &LINK, &[], &form);
+}
+
+#[test]
 fn a_routing_a_mobility_and_a_fragment_header_are_compressed_each_in_its_way() {
     let mut bytes = header("fe80::2", "fe80::1", NextHeader::ROUTING, 27)
         .emit()

@@ -132,10 +132,10 @@ impl Opt<'_> {
             Self::Other { kind, data } => (*kind, &[], *data),
         };
         let len = u8::try_from(fixed.len() + data.len()).map_err(|_| ParseError::NoRoom)?;
-        let out = out.get_mut(..2 + usize::from(len)).ok_or(ParseError::NoRoom)?;
-        let (head, out) = out.split_at_mut(2);
-        let (out_fixed, out_data) = out.split_at_mut(fixed.len());
-        head.copy_from_slice(&[kind.0, len]);
+        let (out_head, out) = out.split_first_chunk_mut().ok_or(ParseError::NoRoom)?;
+        let (out_fixed, out) = out.split_at_mut_checked(fixed.len()).ok_or(ParseError::NoRoom)?;
+        let out_data = out.get_mut(..data.len()).ok_or(ParseError::NoRoom)?;
+        *out_head = [kind.0, len];
         out_fixed.copy_from_slice(fixed);
         out_data.copy_from_slice(data);
         Ok(2 + usize::from(len))
