@@ -13,6 +13,7 @@ use crate::time::Instant;
 use crate::trace::{Event, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
+use crate::wire::lowpan::rh::RoutingHeader;
 use crate::wire::lowpan::{self as dispatch, Dispatch, frag};
 
 mod cut;
@@ -174,14 +175,32 @@ impl<'a> Lowpan<'a> {
         let contexts = Contexts(self.contexts);
         let mut headers = [0; HEADERS_LEN];
         match expand(dispatch, body, &link, &contexts, None, &mut headers) {
-            Ok((header, data)) => store(cx, header, data, body.len(), meta, id),
+            Ok((header, data)) => self.store(cx, header, data, body.len(), meta, id),
             Err(ParseError::NoRoom) => {
                 let mut headers = [0; HEADERS_LEN_MAX];
                 let expanded = expand(dispatch, body, &link, &contexts, None, &mut headers);
                 let (header, data) = expanded.map_err(header_reason)?;
-                store(cx, header, data, body.len(), meta, id)
+                self.store(cx, header, data, body.len(), meta, id)
             }
             Err(error) => Err(header_reason(error)),
+        }
+    }
+
+    /// A packet of a datagram that came in one frame. Where memory is short, stale reassemblies give way.
+    fn store<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        header: &[u8],
+        data: &[u8],
+        compressed_len: usize,
+        meta: &Meta,
+        id: PktId,
+    ) -> Result<Pkt, Reason> {
+        loop {
+            match store(cx, header, data, compressed_len, meta, id) {
+                Err(_) if self.reassembler.make_room(cx, None) => {}
+                stored => return stored,
+            }
         }
     }
 
@@ -238,6 +257,12 @@ fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
         ParseError::Unknown => Reason::LowpanCriticalHeader,
         _ => Reason::LowpanDispatch,
     })?;
+    // RFC 8138 section 4.2: a node that does not act upon a critical header drops the packet, and nothing here does. Those
+    // that are elective are skipped (section 4.1).
+    let critical = |header| matches!(header, RoutingHeader::SourceRoute(_) | RoutingHeader::RplInfo(_));
+    if preface.routing.iter().any(critical) {
+        return Err(Reason::LowpanCriticalHeader);
+    }
     // RFC 4944 section 11: mesh-under forwarding is not done here, and a frame that went through a mesh has other
     // addresses than its MAC header says.
     if preface.mesh.is_some() {
@@ -247,7 +272,8 @@ fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
     }
 }
 
-/// The headers in full, in `headers`, and what follows them. `size` is the datagram's, if the frame does not tell.
+/// The headers in full, in `headers`, and what follows them. `size` is the datagram's, if the frame does not tell. Beside
+/// the errors of [`iphc::decompress`] there is [`ParseError::Checksum`] for one that is missing.
 fn expand<'b>(
     dispatch: Dispatch,
     body: &'b [u8],
@@ -262,7 +288,8 @@ fn expand<'b>(
     }
     let expanded = iphc::decompress(body, link, contexts, size, headers)?;
     if expanded.udp_checksum_elided.is_some() {
-        return Err(ParseError::Forbidden);
+        // RFC 6282 section 4.3.2: nobody here authorises that.
+        return Err(ParseError::Checksum);
     }
     let header = headers.get(..expanded.written).ok_or(ParseError::NoRoom)?;
     let data = body.get(expanded.consumed..).ok_or(ParseError::Length)?;
@@ -273,7 +300,7 @@ fn expand<'b>(
 const fn header_reason(error: ParseError) -> Reason {
     match error {
         ParseError::Unknown => Reason::LowpanContext,
-        ParseError::Forbidden => Reason::LowpanChecksumElided,
+        ParseError::Checksum => Reason::LowpanChecksumElided,
         _ => Reason::LowpanHeader,
     }
 }

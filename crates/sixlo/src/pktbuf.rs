@@ -233,6 +233,11 @@ impl<'a> PktBuf<'a> {
         usize::from(self.live)
     }
 
+    /// Packets there can be at once: slots.
+    pub fn live_max(&self) -> usize {
+        self.slots.len().min(ENTRIES_MAX)
+    }
+
     /// Bytes of the arena in use, chunk headers included.
     pub fn used(&self) -> usize {
         self.arena.used()

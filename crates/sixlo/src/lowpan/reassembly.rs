@@ -21,15 +21,16 @@ const UNIT_LEN: u16 = 8;
 const START_WORDS: usize = (DATAGRAM_SIZE_MAX / UNIT_LEN / 32) as usize;
 const _: () = assert!(START_WORDS * 32 * UNIT_LEN as usize == DATAGRAM_SIZE_MAX as usize);
 
-/// What happens when a datagram begins and the reassembly table is full.
+/// What happens when a datagram begins and the reassembly table is full, or when memory is short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eviction {
     /// The reassembly that has waited longest for its next fragment gives way, unless it is making progress: two
     /// fragments at least, the last of them within [`ReassemblyConfig::progress_window`]. A flood of first fragments
-    /// thus evicts its own kind, and a datagram that is being received stays.
+    /// thus evicts its own kind, and a datagram that is being received stays. Memory is made the same way, for
+    /// fragments and for datagrams that come in one frame.
     #[default]
     Stalest,
-    /// None gives way: the newcomer is dropped.
+    /// None gives way: the newcomer is dropped, until the time of one is over.
     Never,
 }
 
@@ -110,6 +111,16 @@ impl Reassembly {
 
     const fn is_free(&self) -> bool {
         self.size == 0
+    }
+
+    /// Whether it is under way.
+    const fn is_active(&self) -> bool {
+        !self.is_free() && !self.over
+    }
+
+    /// Whether it is under way and its time is over.
+    fn is_due(&self, now: Instant) -> bool {
+        self.is_active() && self.deadline <= now
     }
 
     /// Whether a fragment of the contiguous beginning starts at `offset`.
@@ -211,16 +222,13 @@ impl<'a> Reassembler<'a> {
 
     /// Reassemblies that are under way.
     pub(super) fn active(&self) -> usize {
-        self.table
-            .iter()
-            .filter(|entry| !entry.is_free() && !entry.over)
-            .count()
+        self.table.iter().filter(|entry| entry.is_active()).count()
     }
 
     /// When [`expire`](Self::expire) wants to be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let under_way = self.table.iter().filter(|entry| !entry.is_free() && !entry.over);
-        under_way.map(|entry| entry.deadline).min()
+        let active = self.table.iter().filter(|entry| entry.is_active());
+        active.map(|entry| entry.deadline).min()
     }
 
     /// Takes a fragment. Gives the datagram if it is complete now.
@@ -238,7 +246,14 @@ impl<'a> Reassembler<'a> {
         }
         // It fits the datagram, and so the type.
         let end = fragment.offset() + fragment.len() as u16;
-        let index = match self.find(fragment, cx.now) {
+        let found = self.find(fragment, cx.now);
+        if let Some(index) = found
+            && self.table[index].is_due(cx.now)
+        {
+            // RFC 4944 section 5.3: its time is over, even if the timer has not been asked yet.
+            self.give_up(cx, index, Reason::ReassemblyTimeout);
+        }
+        let index = match found {
             Some(index) if self.table[index].over => {
                 tell(cx, fragment, FragmentFate::Dropped(Reason::FragmentLate));
                 return None;
@@ -324,7 +339,7 @@ impl<'a> Reassembler<'a> {
     /// A free place in the table, by eviction if the policy allows.
     fn make_place<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>) -> Option<usize> {
         let (src, bound) = (fragment.meta.link_src, usize::from(self.config.per_sender_max));
-        let of_sender = |entry: &&Reassembly| !entry.is_free() && !entry.over && entry.src == src;
+        let of_sender = |entry: &&Reassembly| entry.is_active() && entry.src == src;
         if bound != 0 && self.table.iter().filter(of_sender).count() >= bound {
             tell(cx, fragment, FragmentFate::Dropped(Reason::ReassemblyFull));
             return None;
@@ -351,8 +366,20 @@ impl<'a> Reassembler<'a> {
         let spared = spare.map(|index| core::ptr::from_ref(&self.table[index]));
         self.oldest(|entry| {
             let progressing = entry.fragments > 1 && now.since(entry.last) <= self.config.progress_window;
-            !entry.is_free() && !entry.over && !progressing && Some(core::ptr::from_ref(entry)) != spared
+            entry.is_active() && !progressing && Some(core::ptr::from_ref(entry)) != spared
         })
+    }
+
+    /// Where memory is short: the stalest reassembly but `spare` gives way, as for a place in the table. False if none
+    /// may. Each call that says true frees an entry, so a table's length bounds the rounds of whoever calls again.
+    #[cold]
+    pub(super) fn make_room<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, spare: Option<usize>) -> bool {
+        let victim = self.victim(cx.now, spare);
+        if let Some(victim) = victim {
+            self.give_up(cx, victim, Reason::ReassemblyEvicted);
+            self.table[victim] = Reassembly::EMPTY;
+        }
+        victim.is_some()
     }
 
     fn oldest(&self, which: impl Fn(&Reassembly) -> bool) -> Option<usize> {
@@ -372,13 +399,8 @@ impl<'a> Reassembler<'a> {
     ) -> Option<Pkt> {
         let in_order = fragment.offset() == self.table[index].contiguous;
         let mut stored = self.store(cx, index, fragment, in_order);
-        if stored.is_err() {
-            // Memory is short: the stalest reassembly gives way, as for a place in the table.
-            if let Some(victim) = self.victim(cx.now, Some(index)) {
-                self.give_up(cx, victim, Reason::ReassemblyEvicted);
-                self.table[victim] = Reassembly::EMPTY;
-                stored = self.store(cx, index, fragment, in_order);
-            }
+        while stored.is_err() && self.make_room(cx, Some(index)) {
+            stored = self.store(cx, index, fragment, in_order);
         }
         if let Err(reason) = stored {
             // Without this fragment the datagram can never be complete: its memory serves others better.
@@ -433,6 +455,11 @@ impl<'a> Reassembler<'a> {
             room.copy_from_slice(data);
             return Ok(());
         }
+        // A packet of its own for each fragment behind a gap: were there no bound, a sender of the smallest fragments
+        // could take all packets of this node for the minute that a reassembly may last.
+        if !in_order && cx.core.buf.live() >= cx.core.buf.live_max() / 2 {
+            return Err(Reason::NoSlot);
+        }
         let class = Class::Receive;
         let packet = cx.new_packet(Module::Lowpan, class, 0, fragment.len(), fragment.id, PktId::NONE)?;
         let buf = &mut cx.core.buf;
@@ -464,8 +491,7 @@ impl<'a> Reassembler<'a> {
     /// Gives up the reassemblies whose time is over.
     pub(super) fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
         for index in 0..self.table.len() {
-            let entry = &self.table[index];
-            if !entry.is_free() && !entry.over && entry.deadline <= cx.now {
+            if self.table[index].is_due(cx.now) {
                 self.give_up(cx, index, Reason::ReassemblyTimeout);
             }
         }

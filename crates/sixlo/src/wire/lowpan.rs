@@ -102,9 +102,9 @@ pub struct Preface<'a> {
 /// # Errors
 ///
 /// - [`ParseError::Truncated`] if nothing follows the headers, or they are cut off;
-/// - [`ParseError::Version`] for what is no LoWPAN frame;
-/// - [`ParseError::Unknown`] for dispatches and critical routing headers that are not known here, and for ESC, of whose
+/// - [`ParseError::Version`] for what is no LoWPAN frame, for dispatches that are not known here, and for ESC, of whose
 ///   extension types none is known (RFC 8066 section 3.1: drop);
+/// - [`ParseError::Unknown`] for critical routing headers that are not known here;
 /// - [`ParseError::Forbidden`] for headers out of their order: mesh, broadcast, fragment (RFC 4944 section 5), and all
 ///   of these before the first page other than 0 (RFC 8025 section 4);
 /// - what [`rh::RoutingHeader::parse`] says of a routing header out of form.
@@ -128,8 +128,7 @@ fn strip_headers(payload: &[u8]) -> Result<(Dispatch, &[u8], Preface<'_>), Parse
     let mut paged = false;
     while let [byte, tail @ ..] = rest {
         match Dispatch::of(*byte, preface.page) {
-            Dispatch::Nalp if rest.len() == payload.len() => return Err(ParseError::Version),
-            Dispatch::Nalp | Dispatch::Esc | Dispatch::Unknown => return Err(ParseError::Unknown),
+            Dispatch::Nalp | Dispatch::Esc | Dispatch::Unknown => return Err(ParseError::Version),
             Dispatch::Mesh if paged || preface.mesh.is_some() => return Err(ParseError::Forbidden),
             Dispatch::Mesh => {
                 let (mesh, tail) = Mesh::parse(rest)?;

@@ -15,9 +15,9 @@ use crate::wire::{ParseError, split, udp};
 ///
 /// # Errors
 ///
-/// [`ParseError::Truncated`] if `input` ends within the compressed headers. [`ParseError::Unknown`] if it is no
-/// LOWPAN_IPHC, or names a context that is not set or a next header compression that is not known.
-/// [`ParseError::Reserved`] for combinations that RFC 6282 reserves. [`ParseError::Forbidden`] if an interface
+/// [`ParseError::Truncated`] if `input` ends within the compressed headers. [`ParseError::Version`] if it is no
+/// LOWPAN_IPHC, or names a next header compression that is not known; [`ParseError::Unknown`] if it names a context that
+/// is not set. [`ParseError::Reserved`] for combinations that RFC 6282 reserves. [`ParseError::Forbidden`] if an interface
 /// identifier is derived from a link-layer address that the frame does not have, a multicast address from a context
 /// of more than 64 bits, or if there are more than [`NEXT_HEADERS_MAX`] next headers. [`ParseError::Length`] if an
 /// extension header does not fill units of 8 bytes, the packet is longer than `datagram_len` says or IPv6 allows.
@@ -110,7 +110,7 @@ fn base(
 ) -> Result<Option<NextHeader>, ParseError> {
     let &[first, second] = take(input)?;
     if first >> 5 != 0b011 {
-        return Err(ParseError::Unknown);
+        return Err(ParseError::Version);
     }
     // M, DAC and DAM that RFC 6282 section 3.1.1 reserves.
     if matches!(second & 0b1111, 0b0100 | 0b1101..=0b1111) {

@@ -41,7 +41,7 @@ pub(super) const fn header(octet: u8) -> Result<NextHeader, ParseError> {
         return Ok(NextHeader::UDP);
     }
     if octet & 0b1111_0000 != EXTENSION {
-        return Err(ParseError::Unknown);
+        return Err(ParseError::Version);
     }
     Ok(match octet >> 1 & 0b111 {
         0 => NextHeader::HOP_BY_HOP,

@@ -164,7 +164,7 @@ fn bases_of_other_dispatches_are_refused() {
     for first in (0..=255).filter(|first| first >> 5 != 0b011) {
         assert_eq!(
             packet(&[first, 0x33, 59, 0, 0, 0], &LINK, &[]),
-            Err(ParseError::Unknown),
+            Err(ParseError::Version),
             "{first:#x}"
         );
     }

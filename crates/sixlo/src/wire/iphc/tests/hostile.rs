@@ -32,7 +32,7 @@ fn xh5_every_octet_that_names_no_next_header_is_refused() {
         let expected = match octet {
             0xf0..=0xf7 | 0xe0..=0xe9 | 0xee | 0xef => None,
             0xea..=0xed => Some(ParseError::Reserved),
-            _ => Some(ParseError::Unknown),
+            _ => Some(ParseError::Version),
         };
         let mut headers = [0; 48];
         headers[0] = octet;
