@@ -4,7 +4,9 @@ use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::{Event, Reason, Sink};
+use crate::wire::ParseError;
 use crate::wire::iphc::{self, Contexts, Link};
+use crate::wire::ipv6;
 use crate::wire::lowpan::frag::Fragment;
 
 use super::Lowpan;
@@ -189,6 +191,15 @@ impl Lowpan<'_> {
             let len = buf.copy_out(packet, 0, &mut copy);
             copy.get(..len).unwrap_or_default()
         };
-        iphc::compress(head, link, &contexts, out).map_err(|_| Reason::LowpanHeader)
+        let compressed = match iphc::compress(head, link, &contexts, out) {
+            // RFC 6282 section 2: a header that does not fit the first fragment must not be compressed. So where not all
+            // fit, only the fixed one is compressed, and those behind it travel as they are.
+            Err(ParseError::NoRoom) => {
+                let fixed = head.get(..ipv6::HEADER_LEN).unwrap_or(head);
+                iphc::compress(fixed, link, &contexts, out)
+            }
+            compressed => compressed,
+        };
+        compressed.map_err(|_| Reason::LowpanHeader)
     }
 }
