@@ -13,7 +13,7 @@ use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::wire::addr::LinkAddr;
 use crate::wire::fcs;
-use crate::wire::ieee802154::{FrameType, Header};
+use crate::wire::ieee802154::{FrameType, Header, PAN_BROADCAST};
 
 mod receive;
 #[cfg(test)]
@@ -117,6 +117,11 @@ pub struct Interface {
     counters: Counters,
 }
 
+/// Counts `n` more; a counter that is full stays so.
+const fn count(counter: &mut u32, n: u32) {
+    *counter = counter.saturating_add(n);
+}
+
 impl IfaceConfig {
     /// The link-layer addresses: the extended one, and the short one if there is one.
     pub fn link_addrs(&self) -> impl Iterator<Item = LinkAddr> {
@@ -217,10 +222,11 @@ impl<'a> Netif<'a> {
     }
 
     /// Brings an interface up. `sequence` is where its frame sequence numbers begin: random, so that a reboot is not
-    /// taken for a retransmission. False if there is no such place.
+    /// taken for a retransmission. False if there is no such place, or packets still wait in it.
     pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig, sequence: u8) -> bool {
         let place = self.ifaces.get_mut(usize::from(iface.0));
         place
+            .filter(|place| place.current.is_none() && place.queue.is_empty())
             .map(|place| {
                 *place = Interface {
                     config,
@@ -414,7 +420,7 @@ impl<'a> Netif<'a> {
         iface.fresh = false;
         iface.more = more;
         iface.frame_len = len as u8;
-        iface.counters.frames_out += 1;
+        count(&mut iface.counters.frames_out, 1);
         Some(iface.hand_over(cx, id, false))
     }
 
@@ -455,9 +461,12 @@ impl<'a> Netif<'a> {
             .as_ref()
             .map(|packet| cx.core.buf.id(packet.pkt()))
             .unwrap_or_default();
-        iface.counters.transmissions += u32::from(attempts);
-        iface.counters.retransmissions += u32::from(attempts.saturating_sub(1));
-        iface.counters.busy += u32::from(busy);
+        count(&mut iface.counters.transmissions, u32::from(attempts));
+        count(
+            &mut iface.counters.retransmissions,
+            u32::from(attempts.saturating_sub(1)),
+        );
+        count(&mut iface.counters.busy, u32::from(busy));
         cx.event(Event::FrameDone {
             id: packet,
             iface: id,
@@ -469,11 +478,11 @@ impl<'a> Netif<'a> {
             TxOutcome::Sent | TxOutcome::Acked if iface.more => return self.contend(cx, id),
             TxOutcome::Sent | TxOutcome::Acked => End::Sent,
             TxOutcome::NoAck => {
-                iface.counters.no_ack += 1;
+                count(&mut iface.counters.no_ack, 1);
                 End::Dropped(Reason::LinkNoAck)
             }
             TxOutcome::ChannelBusy => {
-                iface.counters.channel_busy += 1;
+                count(&mut iface.counters.channel_busy, 1);
                 End::Dropped(Reason::LinkChannelBusy)
             }
             TxOutcome::Refused => End::Dropped(Reason::LinkRefused),

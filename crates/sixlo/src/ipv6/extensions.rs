@@ -11,8 +11,9 @@ use crate::wire::ipv6::{HEADER_LEN, Header, NextHeader};
 use crate::wire::ipv6_ext::options::{Action, Opt, OptionType, Options, Placed};
 use crate::wire::ipv6_ext::{Extension, fragment};
 
-/// The longest header with options that is looked at where it lies in several segments, in bytes.
-const STRADDLING_LEN_MAX: usize = 256;
+/// The longest header with options that is looked at, in bytes; a packet with a longer one is dropped (RFC 8504 section
+/// 5.3 allows such a limit). It does not depend on how the packet lies in memory.
+const OPTIONS_LEN_MAX: usize = 256;
 
 /// Where the next header is named in the fixed header.
 const NEXT_HEADER_AT: usize = 6;
@@ -103,8 +104,11 @@ impl Ipv6<'_> {
 
     /// Looks at the options of the header at the cursor, `len` bytes long.
     fn options(&self, buf: &PktBuf<'_>, packet: &Pkt, len: usize, multicast: bool) -> Result<(), Refusal> {
+        if len > OPTIONS_LEN_MAX {
+            return Err(Reason::Ipv6Option.into());
+        }
         let at = buf.marked(packet);
-        let mut copy = [0; STRADDLING_LEN_MAX];
+        let mut copy = [0; OPTIONS_LEN_MAX];
         let bytes = match buf.contiguous(packet).get(..len) {
             Some(bytes) => bytes,
             None => {

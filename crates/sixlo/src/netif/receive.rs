@@ -61,7 +61,7 @@ impl Netif<'_> {
             return Err(Reason::FrameDuplicate);
         }
         let iface = self.up_mut(id).ok_or(Reason::NoInterface)?;
-        iface.counters.frames_in += 1;
+        count(&mut iface.counters.frames_in, 1);
         cx.event(Event::FrameIn {
             id: info.id,
             iface: id,
@@ -77,7 +77,7 @@ impl Netif<'_> {
         let Some(iface) = self.up_mut(id) else { return };
         match sequence.and_then(|sequence| iface.csma.acknowledged(cx.now, sequence)) {
             Some(step) => self.follow(cx, id, step),
-            None => iface.counters.stray_acks = iface.counters.stray_acks.saturating_add(1),
+            None => count(&mut iface.counters.stray_acks, 1),
         }
     }
 }
@@ -92,10 +92,12 @@ impl Interface {
         if header.src.is_empty() || header.dst.is_empty() {
             return Err(Reason::FrameMalformed);
         }
-        let pan_fits = header
-            .dst_pan
-            .is_none_or(|pan| pan == self.config.pan || pan == 0xffff);
+        // RFC 4944 section 3: a broadcast names the PAN, and is heeded in it alone.
         let broadcast = header.dst.is_broadcast();
+        let pan_fits = match header.dst_pan {
+            Some(pan) => pan == self.config.pan || (pan == PAN_BROADCAST && !broadcast),
+            None => !broadcast,
+        };
         if !pan_fits || !(broadcast || self.is_me(header.dst)) {
             return Err(Reason::FrameForeign);
         }

@@ -19,12 +19,11 @@ use crate::wire::ipv6::NextHeader;
 pub struct NoInterface;
 
 impl Stack<'_> {
-    /// Brings an interface up, with its link-local addresses (RFC 4944 section 7). One that is up already starts anew,
-    /// once nothing waits in it.
+    /// Brings an interface up, with its link-local addresses (RFC 4944 section 7). One that is up already starts anew.
     ///
     /// # Errors
     ///
-    /// If there is no such place, or none for its addresses.
+    /// If there is no such place, none for its addresses, or packets still wait in it.
     pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig) -> Result<(), NoInterface> {
         let sequence = self.core.rng.next_u32() as u8;
         if !self.modules.netif.bring_up(iface, config, sequence) {
