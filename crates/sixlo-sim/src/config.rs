@@ -20,7 +20,7 @@ pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};
 pub use stack::{Addresses, Cpu, CpuTimes, Link, Mac, Stack};
-pub use topology::{Chain, Csv, Grid, Place, RouteChoice, Topology, TreeNetwork};
+pub use topology::{Chain, Csv, Downward, Grid, Place, RouteChoice, Topology, TreeNetwork};
 pub use traffic::{Echo, Traffic};
 
 #[cfg(test)]
@@ -35,6 +35,9 @@ pub struct Config {
     /// Which way the static routes to and from the sink go.
     #[serde(default)]
     pub routes: RouteChoice,
+    /// To which nodes there are routes away from the sink.
+    #[serde(default)]
+    pub downward_routes: Downward,
     /// How frames travel from antenna to antenna.
     #[serde(default)]
     pub medium: Medium,
@@ -89,6 +92,7 @@ impl Config {
         Self {
             topology,
             routes: RouteChoice::default(),
+            downward_routes: Downward::default(),
             medium: Medium::default(),
             radio: Radio::default(),
             link: Link::default(),

@@ -122,6 +122,11 @@ impl Faults {
         self.rules.is_empty() && self.partitions.is_empty()
     }
 
+    /// Whether there is a rule that changes bytes.
+    pub fn corrupt(&self) -> bool {
+        self.rules.iter().any(|rule| rule.kind == FaultKind::Corrupt)
+    }
+
     /// What happens to a transmission at a receiver that it has reached.
     pub fn strike(&self, now: Time, sender: u16, receiver: u16, number: u64) -> Strike {
         let (sender, receiver) = (usize::from(sender), usize::from(receiver));

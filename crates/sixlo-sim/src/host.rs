@@ -2,7 +2,7 @@
 
 use sixlo::netdev::{RxInfo, TxInfo, TxReport};
 use sixlo::time::Instant;
-use sixlo::trace::{Reason, Sink};
+use sixlo::trace::{PktId, Reason, Sink};
 
 /// What an application sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub trait Host {
     /// When [`poll`](Self::poll) wants to be called next.
     fn next_deadline(&self, now: Instant) -> Option<Instant>;
 
-    /// An application sends `payload` to a node.
+    /// An application sends `payload` to a node; the identity of what was sent.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ pub trait Host {
         service: Service,
         payload: &[u8],
         sink: &mut impl Sink,
-    ) -> Result<(), Reason>;
+    ) -> Result<PktId, Reason>;
 
     /// Takes a datagram or an echo reply that came in for an application; gives its length.
     fn take(&mut self, now: Instant, payload: &mut [u8], sink: &mut impl Sink) -> Option<usize>;
@@ -68,6 +68,9 @@ pub trait Host {
 
     /// Packets in the packet buffer.
     fn packets(&self) -> usize;
+
+    /// Packets that a table or queue of the stack holds; any other packet has leaked.
+    fn reachable_packets(&self) -> usize;
 
     /// Bytes of the packet buffer in use.
     fn buffer_used(&self) -> usize;

@@ -72,6 +72,8 @@ pub struct Record {
     pub hops: u16,
     /// Identities under way that belong to it: its own, and that of the reply to it.
     open: u16,
+    /// What those identities that have ended met first and last.
+    met: (Option<Cause>, Option<Cause>),
     /// When the application sent it.
     pub sent: Time,
     /// What became of it.
@@ -117,6 +119,13 @@ pub enum Imbalance {
         /// What the packet buffers hold.
         found: u64,
     },
+    /// Packets on a node are in no table and no queue: they have leaked.
+    Leak {
+        /// The index of the node.
+        node: u16,
+        /// How many.
+        packets: usize,
+    },
     /// No packet is left on a node, but its packet buffer is not empty.
     BufferNotEmpty {
         /// The index of the node.
@@ -143,6 +152,7 @@ impl std::fmt::Display for Imbalance {
                     "{found} packets are left in the stacks, {expected} by their events"
                 )
             }
+            Self::Leak { node, packets } => write!(f, "node {} has leaked {packets} packets", node + 1),
             Self::BufferNotEmpty { node, bytes } => {
                 write!(
                     f,
@@ -303,11 +313,6 @@ impl Ledger {
         self.records.len() as u32 - 1
     }
 
-    /// Identities given out so far.
-    pub const fn given(&self) -> u32 {
-        self.given
-    }
-
     /// What an application sent got this identity.
     pub fn sent(&mut self, record: u32, id: PktId) {
         if let Some(entry) = self.entry(id) {
@@ -356,6 +361,8 @@ impl Ledger {
                 continue;
             };
             of.open = of.open.saturating_sub(1);
+            of.met = (of.met.0.or(first), last.or(of.met.1));
+            let (first, last) = of.met;
             if of.open > 0 || of.fate != Fate::InFlight {
                 continue;
             }
@@ -420,6 +427,7 @@ impl Record {
             sequence,
             hops,
             open: 0,
+            met: (None, None),
             sent,
             fate: Fate::InFlight,
             id: 0,

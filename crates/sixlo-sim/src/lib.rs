@@ -19,6 +19,8 @@ pub mod queue;
 pub mod radio;
 pub mod result;
 pub mod rng;
+pub mod run;
+pub mod stack_host;
 pub mod time;
 pub mod topology;
 pub mod world;

@@ -123,6 +123,8 @@ pub struct RunResult {
     pub events: u64,
     /// Datagrams that were delivered again.
     pub duplicates: u64,
+    /// Datagrams whose bytes were wrong and whose checksum was right: only where the scenario corrupts frames.
+    pub undetected: u64,
     /// Datagrams still under way at the end, control messages included.
     pub in_flight: u64,
 }

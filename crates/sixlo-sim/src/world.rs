@@ -27,9 +27,6 @@ mod driver;
 mod ended;
 mod tap;
 
-#[cfg(test)]
-mod tests;
-
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -78,6 +75,9 @@ pub enum Event {
         node: u16,
     },
 }
+
+/// Room for a payload, and for the header that is taken off it.
+const PAYLOAD_ROOM: usize = 1_280;
 
 /// All of a run that is fixed before it starts.
 #[derive(Debug)]
@@ -214,6 +214,7 @@ pub struct World<'p, H, O> {
     end: Time,
     addresses: BTreeMap<LinkAddr, u16>,
     duplicates: u64,
+    undetected: u64,
     observer: &'p mut O,
     // Kept between events, so that nothing is allocated for one.
     overwritten: Vec<Slot>,
@@ -297,11 +298,12 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             end: plan.config.end_ms.map_or(Time::NEVER, Time::ms),
             addresses,
             duplicates: 0,
+            undetected: 0,
             observer,
             overwritten: Vec::new(),
             touched: Vec::new(),
             fates: Vec::new(),
-            payload: vec![0; app::PAYLOAD_MAX],
+            payload: vec![0; PAYLOAD_ROOM],
         };
         world.schedule();
         Ok(world)
@@ -500,6 +502,10 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             self.ledger.imbalance(Imbalance::Packets { expected, found });
         }
         for (node, index) in self.nodes.iter().zip(0..) {
+            let packets = node.host.packets().saturating_sub(node.host.reachable_packets());
+            if packets > 0 {
+                self.ledger.imbalance(Imbalance::Leak { node: index, packets });
+            }
             let bytes = node.host.buffer_used();
             if node.host.packets() == 0 && bytes != 0 {
                 self.ledger
@@ -532,6 +538,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             transmissions: self.transmissions,
             events,
             duplicates: self.duplicates,
+            undetected: self.undetected,
             in_flight: in_flight as u64,
         };
         (result, imbalances)

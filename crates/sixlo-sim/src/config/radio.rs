@@ -87,9 +87,6 @@ pub struct At86rf23x {
     /// After a frame was sent or received the device stays busy for this long: the driver handles its interrupt.
     /// Default 0; the CPU preset `riot-m3` adds its own.
     pub busy_after_frame_us: u32,
-    /// A frame for a busy device is tried again at the end of what it is busy with, at latest after this. Default 5000
-    /// (Lenders et al. 2021, section III).
-    pub busy_retry_us: u32,
     /// What it draws.
     pub currents: Currents,
 }
@@ -105,7 +102,6 @@ impl Default for At86rf23x {
             deaf_in_backoff: true,
             retry_restarts_csma: true,
             busy_after_frame_us: 0,
-            busy_retry_us: 5_000,
             currents: Currents::default(),
         }
     }
@@ -115,7 +111,8 @@ impl Default for At86rf23x {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenReceiving {
-    /// `"queue"`: it waits in the send queue; what was received is read out first (Lenders et al. 2021, section III).
+    /// `"queue"`: it waits in the send queue and is tried again as soon as the radio is free; what was received is read
+    /// out first (Lenders et al. 2021, section III: at latest after 5 ms, before which the longest reception is over).
     #[default]
     Queue,
     /// `"block"`: the driver blocks until the reception has ended and then prepares the transmission at once, before

@@ -80,10 +80,9 @@ pub struct Stack {
     pub packet_buffer_bytes: u32,
     /// Packet descriptors. Default 96.
     pub packets: u16,
-    /// Frames and datagrams that wait for the radio. Default 64.
+    /// Datagrams that wait for the radio. Default 64. They are cut into fragments when the radio asks for a frame, so
+    /// that there is no separate fragmentation buffer.
     pub send_queue: u16,
-    /// Datagrams that are being cut into fragments. Default 64.
-    pub fragmentation_entries: u16,
     /// Datagrams that are being put together. Default 1.
     pub reassembly_entries: u16,
     /// The same at the sink. Default 16.
@@ -91,6 +90,9 @@ pub struct Stack {
     /// A datagram that is not complete after this is given up, in ms. Default 10000; at most 60000 (RFC 4944 section
     /// 5.3).
     pub reassembly_timeout_ms: u32,
+    /// A datagram that was completed or given up is remembered for this long, in us, so that late fragments open no new
+    /// reassembly; its place is given away earlier if needed. Default 250.
+    pub reassembly_remember_us: u32,
     /// A full table gives up its oldest datagram for a new one. Default false.
     pub reassembly_eviction: bool,
     /// Datagrams that wait in a socket. Default 8.
@@ -105,10 +107,10 @@ impl Default for Stack {
             packet_buffer_bytes: 6_144,
             packets: 96,
             send_queue: 64,
-            fragmentation_entries: 64,
             reassembly_entries: 1,
             sink_reassembly_entries: 16,
             reassembly_timeout_ms: 10_000,
+            reassembly_remember_us: 250,
             reassembly_eviction: false,
             socket_queue: 8,
             hop_limit: 64,

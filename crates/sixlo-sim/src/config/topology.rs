@@ -156,3 +156,14 @@ pub enum RouteChoice {
     /// `"shortest"`: along paths of fewest hops; among equals through the parent with the lowest number.
     Shortest,
 }
+
+/// To which nodes there are routes down from the sink. Errors about a datagram reach its source only along such a route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Downward {
+    /// `"needed"`: to the destinations of the traffic, and to the nodes that wait for echo replies.
+    #[default]
+    Needed,
+    /// `"all"`: to all nodes. A node then has a route for each node behind it.
+    All,
+}

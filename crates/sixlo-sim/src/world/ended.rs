@@ -91,6 +91,8 @@ impl<H: Host, O: Observer> World<'_, H, O> {
                 node.late.push_back((slot, signal));
             }
             Strike::Corrupt(luck) => {
+                // It may be taken for something else and vanish without a word.
+                self.ledger.lost(id, Loss::Fault);
                 let copy = self.frames.corrupted(slot, luck);
                 node.device.heard(&mut cx!(self, node, index), copy, signal, true);
                 self.frames.release(copy);

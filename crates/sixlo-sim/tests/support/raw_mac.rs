@@ -204,7 +204,7 @@ impl Host for RawMac {
         self.deadline
     }
 
-    fn send(&mut self, _: Instant, _: u16, _: Service, _: &[u8], _: &mut impl Sink) -> Result<(), Reason> {
+    fn send(&mut self, _: Instant, _: u16, _: Service, _: &[u8], _: &mut impl Sink) -> Result<PktId, Reason> {
         Err(Reason::NoInterface)
     }
 
@@ -223,6 +223,10 @@ impl Host for RawMac {
     }
 
     fn packets(&self) -> usize {
+        0
+    }
+
+    fn reachable_packets(&self) -> usize {
         0
     }
 

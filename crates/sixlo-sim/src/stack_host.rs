@@ -1,0 +1,496 @@
+//! The stack on a node of the simulation: its memory, its configuration, and the sockets of its applications.
+
+use std::net::Ipv6Addr;
+
+use sixlo::ipv6::{Address, Neighbor, Route};
+use sixlo::lowpan::{Cut, Eviction, Reassembly};
+use sixlo::mac::csma::CsmaConfig;
+use sixlo::mac::duplicates::Seen;
+use sixlo::netapi::{Msg, Ty};
+use sixlo::netdev::{Caps, CsmaParams, IfaceId, RxInfo, TxInfo, TxReport};
+use sixlo::netif::{IfaceConfig, Interface};
+use sixlo::netreg::Entry;
+use sixlo::pktbuf::{Seg, Slot};
+use sixlo::sock::{Mailbox, MailboxId, SendError};
+use sixlo::stack::{Memory, Stack};
+use sixlo::time::{Duration, Instant};
+use sixlo::timers::Timer;
+use sixlo::trace::{PktId, Reason, Sink};
+use sixlo::wire::checksum::Checksum;
+use sixlo::wire::icmpv6;
+use sixlo::wire::iphc::{CONTEXTS_MAX, Context};
+use sixlo::wire::ipv6::NextHeader;
+
+use crate::config::{self, Addresses, Config, Downward, Problem};
+use crate::host::{Host, Service};
+use crate::rng::{Purpose, Rng};
+use crate::world::Plan;
+
+/// The only interface of a node.
+const IFACE: IfaceId = IfaceId(0);
+
+/// The ICMPv6 type of an echo reply (RFC 4443 section 4.2).
+const ECHO_REPLY: u16 = 129;
+
+/// Addresses of a node: two link-local ones and a global one.
+const ADDRESSES: usize = 3;
+
+/// Neighbours whose last frame a node remembers, to know its retransmission.
+const SEEN: usize = 16;
+
+/// The memory of a node's stack, on the heap.
+pub struct Heap {
+    bytes: Vec<u8>,
+    segs: Vec<Seg>,
+    slots: Vec<Slot>,
+    receivers: Vec<Entry>,
+    timers: Vec<Timer>,
+    ifaces: Vec<Interface>,
+    seen: Vec<Seen>,
+    reassemblies: Vec<Reassembly>,
+    contexts: Vec<Context>,
+    cuts: Vec<Cut>,
+    addresses: Vec<Address>,
+    neighbors: Vec<Neighbor>,
+    routes: Vec<Route>,
+    mailboxes: Vec<Mailbox>,
+}
+
+impl Heap {
+    /// The memory that the stack of a node needs.
+    pub fn new(config: &config::Stack, setup: &Setup) -> Self {
+        let packets = usize::from(config.packets);
+        let reassemblies = if setup.index == 0 {
+            config.sink_reassembly_entries
+        } else {
+            config.reassembly_entries
+        };
+        let mailboxes = setup.ports.len() + 1;
+        Self {
+            bytes: vec![0; config.packet_buffer_bytes as usize],
+            segs: vec![Seg::EMPTY; packets],
+            slots: vec![Slot::EMPTY; packets],
+            receivers: vec![Entry::EMPTY; Memory::OWN_RECEIVERS + mailboxes],
+            timers: vec![Timer::EMPTY; 1 + Memory::OWN_TIMERS],
+            ifaces: vec![Interface::EMPTY],
+            seen: vec![Seen::EMPTY; SEEN],
+            reassemblies: (0..reassemblies).map(|_| Reassembly::EMPTY).collect(),
+            contexts: vec![Context::EMPTY; CONTEXTS_MAX],
+            cuts: vec![Cut::EMPTY],
+            addresses: vec![Address::EMPTY; ADDRESSES],
+            neighbors: Vec::new(),
+            routes: vec![Route::EMPTY; setup.routes.len()],
+            mailboxes: (0..mailboxes).map(|_| Mailbox::EMPTY).collect(),
+        }
+    }
+
+    /// Lends the memory to a stack.
+    pub fn lend(&mut self) -> Memory<'_> {
+        Memory {
+            bytes: &mut self.bytes,
+            segs: &mut self.segs,
+            slots: &mut self.slots,
+            receivers: &mut self.receivers,
+            timers: &mut self.timers,
+            ifaces: &mut self.ifaces,
+            seen: &mut self.seen,
+            reassemblies: &mut self.reassemblies,
+            contexts: &mut self.contexts,
+            cuts: &mut self.cuts,
+            addresses: &mut self.addresses,
+            neighbors: &mut self.neighbors,
+            routes: &mut self.routes,
+            mailboxes: &mut self.mailboxes,
+        }
+    }
+}
+
+/// How the stack of a node is set up, at the start and after each reboot.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    index: u16,
+    stack: sixlo::stack::Config,
+    iface: IfaceConfig,
+    prefix: Ipv6Addr,
+    address: Ipv6Addr,
+    context: bool,
+    routes: Vec<Route>,
+    /// UDP ports of its applications.
+    ports: Vec<u16>,
+    socket_queue: u16,
+    /// Datagrams come in for its applications.
+    listens: bool,
+    /// It sends echo requests.
+    echoes: bool,
+    rng: Rng,
+}
+
+/// The identifier of echo requests.
+const ECHO_IDENTIFIER: u16 = 0x6c6f;
+
+impl Setup {
+    /// The set-ups of all nodes.
+    ///
+    /// # Errors
+    ///
+    /// If a size is out of range.
+    pub fn all(plan: &Plan) -> Result<Vec<Self>, Problem> {
+        check(&plan.config)?;
+        let routes = routes(plan);
+        let of = |(index, routes): (u16, Vec<Route>)| Self::new(plan, index, routes);
+        Ok((0..plan.nodes()).zip(routes).map(of).collect())
+    }
+
+    fn new(plan: &Plan, index: u16, routes: Vec<Route>) -> Self {
+        let config = &plan.config;
+        let mut rng = Rng::new(plan.seed, Purpose::Stack, u64::from(index));
+        let mut stack = sixlo::stack::Config::new(rng.bits());
+        stack.ipv6.hop_limit = config.stack.hop_limit;
+        let reassembly = &mut stack.lowpan.reassembly;
+        reassembly.timeout = Duration::from_millis(u64::from(config.stack.reassembly_timeout_ms));
+        reassembly.remember = Duration::from_micros(u64::from(config.stack.reassembly_remember_us));
+        reassembly.eviction = if config.stack.reassembly_eviction {
+            Eviction::Stalest
+        } else {
+            Eviction::Never
+        };
+
+        let place = &plan.network.nodes[usize::from(index)];
+        let mut iface = IfaceConfig::new(place.eui64);
+        iface.short = Some(place.short);
+        iface.send_from_short = config.link.addresses == Addresses::Short;
+        iface.pan = config.link.pan_id;
+        let hardware = matches!(&config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
+        iface.caps = Caps {
+            csma: hardware,
+            fcs: true,
+        };
+        iface.csma = CsmaConfig {
+            params: CsmaParams {
+                min_be: config.mac.min_be,
+                max_be: config.mac.max_be,
+                max_backoffs: config.mac.max_backoffs,
+                max_retries: config.mac.max_retries,
+                retry_delay_max: Duration::from_micros(config.mac.retry_delay_max_us),
+            },
+            ..CsmaConfig::default()
+        };
+        iface.queue_capacity = config.stack.send_queue;
+
+        let number = index + 1;
+        let depth = plan.routes.depth(index);
+        let sends = |set: &config::NodeSet, to: u16| to != number && set.contains(number, depth);
+        let mut ports = Vec::new();
+        for traffic in &config.traffic {
+            let own = [
+                (sends(&traffic.from, traffic.to), traffic.source_port),
+                (traffic.to == number, traffic.port),
+            ];
+            ports.extend(
+                own.iter()
+                    .filter(|(of_this_node, _)| *of_this_node)
+                    .map(|&(_, port)| port),
+            );
+        }
+        ports.sort_unstable();
+        ports.dedup();
+        let echoes = config.echo.iter().any(|echo| sends(&echo.from, echo.to));
+        Self {
+            index,
+            stack,
+            iface,
+            prefix: config.link.prefix,
+            address: address(plan, index),
+            context: config.link.prefix_is_context,
+            routes,
+            ports,
+            socket_queue: config.stack.socket_queue,
+            listens: echoes || config.traffic.iter().any(|traffic| traffic.to == number),
+            echoes,
+            rng,
+        }
+    }
+
+    /// Puts the stack together.
+    fn build<'m>(&self, memory: Memory<'m>) -> (Stack<'m>, Vec<(u16, MailboxId)>, Option<MailboxId>) {
+        let enough = "the memory is as large as its user asks for";
+        let mut stack = Stack::new(memory, &self.stack).expect(enough);
+        stack.bring_up(IFACE, self.iface).expect(enough);
+        stack.add_address(IFACE, self.address).expect(enough);
+        if self.context {
+            stack.set_context(0, Some(Context::new(self.prefix.octets(), 64)));
+        }
+        for &route in &self.routes {
+            stack.add_route(route).expect(enough);
+        }
+        let bind = |&port: &u16| (port, stack.udp_bind(port, self.socket_queue).expect(enough));
+        let sockets = self.ports.iter().map(bind).collect();
+        let replies = self.echoes.then(|| {
+            let mailbox = stack.open_mailbox(self.socket_queue).expect(enough);
+            stack
+                .register(mailbox, Msg::up(Ty::Icmpv6, ECHO_REPLY), false)
+                .expect(enough);
+            mailbox
+        });
+        (stack, sockets, replies)
+    }
+}
+
+fn check(config: &Config) -> Result<(), Problem> {
+    let stack = &config.stack;
+    let within = |key: &str, value: u32, low: u32, high: u32, unit: &str| {
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        Err(Problem::new(
+            format!("stack.{key}"),
+            format!("{value}{unit}"),
+            format!("{low} to {high}{unit}"),
+        ))
+    };
+    within(
+        "packet_buffer_bytes",
+        stack.packet_buffer_bytes,
+        256,
+        256 * 1024,
+        " bytes",
+    )?;
+    within("packets", stack.packets.into(), 4, 16_000, "")?;
+    within(
+        "reassembly_entries",
+        stack.reassembly_entries.into(),
+        0,
+        1_000,
+        "",
+    )?;
+    within(
+        "sink_reassembly_entries",
+        stack.sink_reassembly_entries.into(),
+        0,
+        1_000,
+        "",
+    )?;
+    within(
+        "reassembly_timeout_ms",
+        stack.reassembly_timeout_ms,
+        1,
+        60_000,
+        " ms",
+    )?;
+    within("hop_limit", stack.hop_limit.into(), 1, 255, "")?;
+    let prefix = config.link.prefix;
+    if prefix.to_bits() as u64 != 0 || prefix.is_multicast() || prefix.is_unicast_link_local() {
+        return Err(Problem::new(
+            "link.prefix",
+            prefix.to_string(),
+            "a /64 prefix, like \"fd00::\"",
+        ));
+    }
+    Ok(())
+}
+
+/// The global address of a node.
+pub fn address(plan: &Plan, index: u16) -> Ipv6Addr {
+    let link = plan.network.link_addr(index, plan.config.link.addresses);
+    let iid = link.interface_id().map_or(0, u64::from_be_bytes);
+    Ipv6Addr::from_bits(plan.config.link.prefix.to_bits() | u128::from(iid))
+}
+
+/// The static routes of all nodes: a default route to the parent, and routes down to whom something may be sent.
+fn routes(plan: &Plan) -> Vec<Vec<Route>> {
+    let link_local = |node: u16| {
+        let link = plan.network.link_addr(node, plan.config.link.addresses);
+        link.link_local().unwrap_or(Ipv6Addr::UNSPECIFIED)
+    };
+    let down = |node: u16| match plan.config.downward_routes {
+        Downward::All => true,
+        Downward::Needed => is_addressed(plan, node),
+    };
+    let descendants = plan.routes.descendants();
+    let of = |node: u16| {
+        let default = plan
+            .routes
+            .parent(node)
+            .map(|parent| Route::default_via(IFACE, link_local(parent)));
+        let behind = descendants[usize::from(node)].iter().filter(|&&(to, _)| down(to));
+        let down = behind.map(|&(to, via)| Route::via(address(plan, to), 128, IFACE, link_local(via)));
+        down.chain(default).collect()
+    };
+    (0..plan.nodes()).map(of).collect()
+}
+
+/// Whether anything but errors is sent to a node.
+fn is_addressed(plan: &Plan, index: u16) -> bool {
+    let (number, depth) = (index + 1, plan.routes.depth(index));
+    let config = &plan.config;
+    config.traffic.iter().any(|traffic| traffic.to == number)
+        || config
+            .echo
+            .iter()
+            .any(|echo| echo.to == number || echo.from.contains(number, depth))
+}
+
+/// The stack on a node.
+pub struct StackHost<'m> {
+    /// None only while it reboots.
+    stack: Option<Stack<'m>>,
+    setup: Setup,
+    addresses: std::sync::Arc<[Ipv6Addr]>,
+    sockets: Vec<(u16, MailboxId)>,
+    replies: Option<MailboxId>,
+}
+
+impl<'m> StackHost<'m> {
+    /// The stack of a node over its memory; `addresses` are those of all nodes.
+    pub fn new(setup: Setup, memory: Memory<'m>, addresses: std::sync::Arc<[Ipv6Addr]>) -> Self {
+        let (stack, sockets, replies) = setup.build(memory);
+        Self {
+            stack: Some(stack),
+            setup,
+            addresses,
+            sockets,
+            replies,
+        }
+    }
+
+    #[inline]
+    fn stack(&self) -> &Stack<'m> {
+        self.stack.as_ref().expect("a node that reboots is not asked")
+    }
+
+    #[inline]
+    fn stack_mut(&mut self) -> &mut Stack<'m> {
+        self.stack.as_mut().expect("a node that reboots is not driven")
+    }
+}
+
+const fn refusal(error: SendError) -> Reason {
+    match error {
+        SendError::NotOpen => Reason::NoInterface,
+        SendError::TooLong => Reason::DatagramTooLarge,
+        SendError::NoRoom(reason) => reason,
+    }
+}
+
+impl Host for StackHost<'_> {
+    #[inline]
+    fn frame(&mut self, now: Instant, frame: &[u8], info: RxInfo, sink: &mut impl Sink) {
+        self.stack_mut().frame(now, IFACE, frame, info, sink);
+    }
+
+    #[inline]
+    fn wants_transmit(&self) -> bool {
+        self.stack().wants_transmit(IFACE)
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Instant, out: &mut [u8], sink: &mut impl Sink) -> Option<TxInfo> {
+        self.stack_mut().transmit(now, IFACE, out, sink)
+    }
+
+    #[inline]
+    fn transmitted(&mut self, now: Instant, report: TxReport, sink: &mut impl Sink) {
+        self.stack_mut().transmitted(now, IFACE, report, sink);
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Instant, sink: &mut impl Sink) -> Option<Instant> {
+        self.stack_mut().poll(now, sink)
+    }
+
+    #[inline]
+    fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        self.stack().next_deadline(now)
+    }
+
+    fn send(
+        &mut self,
+        now: Instant,
+        to: u16,
+        service: Service,
+        payload: &[u8],
+        sink: &mut impl Sink,
+    ) -> Result<PktId, Reason> {
+        let dst = self.addresses[usize::from(to)];
+        match service {
+            Service::Udp { from, to: port } => {
+                let socket = self.sockets.iter().find(|(bound, _)| *bound == from);
+                let socket = socket.ok_or(Reason::NoInterface)?.1;
+                let sent = self
+                    .stack_mut()
+                    .udp_send_to(now, socket, (dst, port), payload, sink);
+                sent.map_err(refusal)
+            }
+            Service::Echo { sequence } => {
+                let mut message = [0; icmpv6::HEADER_LEN + crate::app::PAYLOAD_MAX];
+                let len = icmpv6::HEADER_LEN + payload.len();
+                let message = message.get_mut(..len).ok_or(Reason::DatagramTooLarge)?;
+                message[icmpv6::HEADER_LEN..].copy_from_slice(payload);
+                let request = icmpv6::Message::EchoRequest {
+                    identifier: ECHO_IDENTIFIER,
+                    sequence,
+                };
+                let header = icmpv6::Header {
+                    message: request,
+                    checksum: 0,
+                };
+                header.emit(message).map_err(|_| Reason::DatagramTooLarge)?;
+                let mut sum = Checksum::new();
+                sum.add(message);
+                // What stands there is the sum, which the IPv6 layer completes with the addresses.
+                message[2..4].copy_from_slice(&(!sum.finish()).to_be_bytes());
+                let sent = self
+                    .stack_mut()
+                    .send_transport(now, dst, NextHeader::ICMPV6, message, sink);
+                sent.map_err(refusal)
+            }
+        }
+    }
+
+    fn take(&mut self, now: Instant, payload: &mut [u8], sink: &mut impl Sink) -> Option<usize> {
+        let stack = self.stack.as_mut()?;
+        for &(_, socket) in &self.sockets {
+            if let Some(received) = stack.udp_receive(now, socket, payload, sink) {
+                return Some(received.len);
+            }
+        }
+        let (_, len) = stack.mailbox_receive(now, self.replies?, payload, sink)?;
+        let taken = len.min(payload.len());
+        payload.copy_within(icmpv6::HEADER_LEN.min(taken)..taken, 0);
+        Some(len.saturating_sub(icmpv6::HEADER_LEN))
+    }
+
+    #[inline]
+    fn listens(&self) -> bool {
+        self.setup.listens
+    }
+
+    fn reboot(&mut self, now: Instant, sink: &mut impl Sink) {
+        if let Some(stack) = self.stack.take() {
+            let memory = stack.into_memory(now, sink);
+            // Random numbers must not repeat after a reboot.
+            self.setup.stack.seed = self.setup.rng.bits();
+            let (stack, sockets, replies) = self.setup.build(memory);
+            self.stack = Some(stack);
+            self.sockets = sockets;
+            self.replies = replies;
+        }
+    }
+
+    fn packets(&self) -> usize {
+        self.stack().buffer().live()
+    }
+
+    fn reachable_packets(&self) -> usize {
+        self.stack().audit()
+    }
+
+    #[inline]
+    fn buffer_used(&self) -> usize {
+        self.stack().buffer().used()
+    }
+
+    fn buffer_high_water(&self) -> usize {
+        self.stack().buffer().high_water()
+    }
+}
