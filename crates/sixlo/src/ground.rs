@@ -21,6 +21,8 @@ pub struct Core<'a> {
     pub rng: Rng,
     /// Packets that wait for a module, one queue a module.
     mailboxes: [Queue; Module::ALL.len()],
+    /// Bit n: a packet waits for the module with the number n.
+    waiting: u8,
     /// Dropped packets and refused frames by reason.
     drops: [u32; Reason::ALL.len()],
 }
@@ -35,6 +37,7 @@ impl<'a> Core<'a> {
             timers,
             rng,
             mailboxes,
+            waiting: 0,
             drops: [0; Reason::ALL.len()],
         }
     }
@@ -49,32 +52,32 @@ impl<'a> Core<'a> {
         self.drops[reason as usize]
     }
 
-    /// Whether a packet waits for a module of higher priority than `module`.
-    pub(crate) fn urgent_before(&self, module: Module) -> bool {
-        self.mailboxes
-            .iter()
-            .take(module as usize)
-            .any(|queue| !queue.is_empty())
+    /// Whether a packet has to wait before it goes to `module`: others wait for one of higher priority, or for the same,
+    /// and none overtakes another there.
+    pub(crate) const fn must_wait(&self, module: Module) -> bool {
+        self.waiting & ((2 << module as u8) - 1) != 0
     }
 
     /// The module with the highest priority for which a packet waits, and the first such packet.
     pub(crate) fn next_waiting(&mut self) -> Option<(Module, Pkt)> {
-        for (queue, module) in self.mailboxes.iter_mut().zip(Module::ALL) {
-            if let Some(packet) = self.buf.pop(queue) {
-                return Some((module, packet));
-            }
+        let module = *Module::ALL.get(self.waiting.trailing_zeros() as usize)?;
+        let queue = &mut self.mailboxes[module as usize];
+        let packet = self.buf.pop(queue);
+        if queue.is_empty() {
+            self.waiting &= !(1 << module as u8);
         }
-        None
+        packet.map(|packet| (module, packet))
     }
 
     /// Whether any packet waits for a module.
-    pub(crate) fn anything_waits(&self) -> bool {
-        self.mailboxes.iter().any(|queue| !queue.is_empty())
+    pub(crate) const fn anything_waits(&self) -> bool {
+        self.waiting != 0
     }
 
     /// Puts a packet into the mailbox of a module.
     pub(crate) fn post(&mut self, module: Module, msg: Msg, packet: Pkt) -> Done {
         self.buf.set_msg(&packet, msg);
+        self.waiting |= 1 << module as u8;
         self.buf.push(&mut self.mailboxes[module as usize], packet)
     }
 

@@ -11,7 +11,7 @@ use crate::trace::{Module, PktId, Reason, Sink};
 use crate::udp::ipv6_header;
 use crate::wire::checksum::Checksum;
 use crate::wire::icmpv6::{HEADER_LEN, Header, Message, Problem, QUOTE_LEN_MAX};
-use crate::wire::ipv6::{self, NextHeader, TrafficClass};
+use crate::wire::ipv6::{self, Ecn, NextHeader, TrafficClass};
 use crate::wire::ipv6_ext;
 
 #[cfg(test)]
@@ -201,6 +201,8 @@ fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
         hop_limit: 0,
         src,
         dst: request.src,
+        // What congestion the request met is no property of the reply (RFC 3168 section 5).
+        traffic_class: request.traffic_class.with_ecn(Ecn::NotCapable),
         next_header: NextHeader::ICMPV6,
         ..request
     };

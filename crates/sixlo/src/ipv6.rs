@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use crate::netdev::IfaceId;
-use crate::wire::ipv6::{MTU_MIN, NextHeader};
+use crate::wire::ipv6::{ALL_NODES, ALL_ROUTERS, MTU_MIN, NextHeader, solicited_node};
 
 mod extensions;
 mod input;
@@ -15,6 +15,9 @@ mod tests;
 pub use tables::{Address, Neighbor, Route, TableFull};
 
 use tables::Tables;
+
+/// All routers of the site (RFC 4291 section 2.7.1).
+const ALL_SITE_ROUTERS: Ipv6Addr = Ipv6Addr::new(0xff05, 0, 0, 0, 0, 0, 0, 2);
 
 /// How IPv6 behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,18 +154,11 @@ impl<'a> Ipv6<'a> {
     /// Whether this node listens to a multicast address: all nodes, all routers if it is one, and the solicited-node
     /// address of each address that it has (RFC 4291 section 2.8).
     fn is_joined(&self, group: &Ipv6Addr) -> bool {
-        use crate::wire::ipv6::{ALL_NODES, ALL_ROUTERS};
         *group == ALL_NODES
-            || (self.config.forwarding && *group == ALL_ROUTERS)
+            || (self.config.forwarding && (*group == ALL_ROUTERS || *group == ALL_SITE_ROUTERS))
             || self
                 .tables
                 .addresses()
                 .any(|address| solicited_node(&address.addr) == *group)
     }
-}
-
-/// The solicited-node multicast address (RFC 4291 section 2.7.1).
-const fn solicited_node(addr: &Ipv6Addr) -> Ipv6Addr {
-    let [.., a, b, c] = addr.octets();
-    Ipv6Addr::from_octets([0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, a, b, c])
 }

@@ -386,13 +386,16 @@ impl<'a> Netif<'a> {
         let iface = self.up_mut(id).filter(|iface| iface.phase == Phase::Ready)?;
         let packet = iface.current.as_ref()?;
         let (src, dst) = (iface.source(), cx.core.buf.meta(packet.pkt()).link_dst);
-        iface.sequence = iface.sequence.wrapping_add(1);
-        let pan = iface.config.pan;
-        let mut header = Header::data(iface.sequence, pan, dst, src);
+        let (sequence, pan) = (iface.sequence.wrapping_add(1), iface.config.pan);
+        let mut header = Header::data(sequence, pan, dst, src);
         header.ack_request = iface.ack_request;
         header.src_pan = (!iface.config.pan_id_compression).then_some(pan);
         let len = header.emit(out).ok()?;
-        let room = out.len().min(FRAME_LEN_MAX - FCS_LEN).saturating_sub(len);
+        iface.sequence = sequence;
+        // The check sequence takes its room in the buffer only if it is written there.
+        let fcs_len = if iface.config.caps.fcs { 0 } else { FCS_LEN };
+        let body = out.len().saturating_sub(fcs_len).min(FRAME_LEN_MAX - FCS_LEN);
+        let room = body.saturating_sub(len);
         let head = FrameHead {
             len,
             room,

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use crate::ground::{Core, Cx};
-use crate::netapi::{Msg, Ty};
+use crate::netapi::{Dir, Msg, Ty};
 use crate::netreg::Receiver;
 use crate::pktbuf::{Class, Done, Pkt, PktBuf, Queue};
 use crate::trace::{End, Module, PktId, Reason, Sink};
@@ -199,7 +199,8 @@ impl<'a> Sockets<'a> {
         self.opened(id).map_or(0, |mailbox| mailbox.queue.len())
     }
 
-    /// Takes the first datagram out of a socket and copies its payload into `out`. `None` if nothing waits.
+    /// Takes the first datagram out of a socket and copies its payload into `out`. `None` if nothing waits, or what waits
+    /// first is no datagram that came in ([`receive_any`](Self::receive_any) takes it).
     pub fn receive<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
@@ -207,6 +208,10 @@ impl<'a> Sockets<'a> {
         out: &mut [u8],
     ) -> Option<Received> {
         let mailbox = self.boxes.get_mut(usize::from(id.0))?;
+        let first = cx.core.buf.msg(mailbox.queue.front()?);
+        if (first.dir, first.ty) != (Dir::Up, Ty::Udp) {
+            return None;
+        }
         let packet = cx.core.buf.pop(&mut mailbox.queue)?;
         let received = describe(&cx.core.buf, &packet);
         cx.core.buf.copy_out(&packet, 0, out);

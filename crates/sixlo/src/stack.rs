@@ -29,7 +29,7 @@ mod dispatch;
 mod memory;
 mod options;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use config::Config;
 pub use memory::{Fixed, Memory, NotEnough};

@@ -6,7 +6,7 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
 use crate::wire::icmpv6::{Exceeded, Message, Problem, Unreachable};
-use crate::wire::ipv6::{HEADER_LEN, Header};
+use crate::wire::ipv6::{HEADER_LEN, Header, is_valid_destination, is_valid_source};
 
 /// Why a packet goes no further, and what its source is to be told.
 pub(super) struct Refusal {
@@ -142,13 +142,9 @@ fn accept(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Header, Reason> {
     if payload_len < available {
         buf.truncate(packet, HEADER_LEN + payload_len);
     }
-    // RFC 4291 sections 2.5.3 and 2.7: neither comes from a link. RFC 4291 section 2.5.2: nothing is sent to the
-    // unspecified address.
-    let wrong = header.src.is_multicast()
-        || header.src.is_loopback()
-        || header.dst.is_loopback()
-        || header.dst.is_unspecified();
-    if wrong {
+    // A packet to itself crosses no link; there, the loopback address may stand (RFC 4291 section 2.5.3).
+    let from_link = !buf.meta(packet).link_dst.is_empty();
+    if from_link && !(is_valid_source(&header.src) && is_valid_destination(&header.dst)) {
         Err(Reason::Ipv6Address)
     } else {
         Ok(header)

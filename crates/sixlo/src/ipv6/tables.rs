@@ -129,7 +129,11 @@ impl<'a> Tables<'a> {
 
     pub(super) fn add_address(&mut self, iface: IfaceId, addr: Ipv6Addr) -> Result<(), TableFull> {
         let known = self.addresses.iter().position(|entry| entry.addr == addr);
-        let place = known.or_else(|| self.addresses.iter().position(|entry| *entry == Address::EMPTY));
+        let place = known.or_else(|| {
+            self.addresses
+                .iter()
+                .position(|entry| entry.addr.is_unspecified())
+        });
         self.addresses[place.ok_or(TableFull)?] = Address { iface, addr };
         Ok(())
     }
@@ -147,7 +151,9 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn owns(&self, addr: &Ipv6Addr) -> bool {
-        !addr.is_unspecified() && self.addresses.iter().any(|entry| entry.addr == *addr)
+        // RFC 4291 section 2.8: the loopback address is every node's own.
+        addr.is_loopback()
+            || (!addr.is_unspecified() && self.addresses.iter().any(|entry| entry.addr == *addr))
     }
 
     pub(super) fn add_neighbor(&mut self, neighbor: Neighbor) -> Result<(), TableFull> {
@@ -174,7 +180,7 @@ impl<'a> Tables<'a> {
 
     pub(super) fn remove_route(&mut self, prefix: Ipv6Addr, prefix_len: u8) -> bool {
         let used = &mut self.routes[..self.routes_used];
-        let same = |route: &Route| route.prefix == prefix && route.prefix_len == prefix_len;
+        let same = |route: &Route| route.prefix_len == prefix_len && route.leads_to(prefix.to_bits());
         let Some(place) = used.iter().position(same) else {
             return false;
         };

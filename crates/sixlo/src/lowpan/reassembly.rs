@@ -1,6 +1,6 @@
 //! Reassembly of RFC 4944 fragments.
 //!
-//! A datagram is known by link source, link destination and tag (RFC 4944 section 5.3; RFC 8930 section 2.3 shows why the
+//! A datagram is known by interface, link source, link destination and tag (RFC 4944 section 5.3; RFC 8930 section 2.3 shows why the
 //! size need not be part of it: another size under a live key is a conflict). What came in order is one packet that
 //! grows at its tail, in place where the buffer has room behind it; what came out of order waits in packets of its own
 //! until the gap closes. So a reassembly occupies what has arrived, not what was announced, and the bytes of a hole
@@ -8,6 +8,7 @@
 
 use crate::ground::Cx;
 use crate::netapi::{Dir, Msg, Ty};
+use crate::netdev::IfaceId;
 use crate::pktbuf::{Class, Kept, Meta, NoRoom, Pkt, PktBuf, Queue};
 use crate::time::{Duration, Instant};
 use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
@@ -69,6 +70,7 @@ impl Default for ReassemblyConfig {
 /// One reassembly. The empty value is all-zero bits.
 #[derive(Default)]
 pub struct Reassembly {
+    iface: IfaceId,
     src: LinkAddr,
     dst: LinkAddr,
     tag: u16,
@@ -95,6 +97,7 @@ pub struct Reassembly {
 impl Reassembly {
     /// A free place.
     pub const EMPTY: Self = Self {
+        iface: IfaceId(0),
         src: LinkAddr::None,
         dst: LinkAddr::None,
         tag: 0,
@@ -288,6 +291,7 @@ impl<'a> Reassembler<'a> {
             entry.tag == fragment.header.datagram_tag
                 && !entry.is_free()
                 && entry.src == fragment.meta.link_src
+                && entry.iface == fragment.meta.iface
                 && entry.dst == fragment.meta.link_dst
                 && !(entry.over && entry.deadline <= now)
         };
@@ -327,6 +331,7 @@ impl<'a> Reassembler<'a> {
 
     fn open(&mut self, index: usize, now: Instant, fragment: &Fragment<'_>) {
         self.table[index] = Reassembly {
+            iface: fragment.meta.iface,
             src: fragment.meta.link_src,
             dst: fragment.meta.link_dst,
             tag: fragment.header.datagram_tag,

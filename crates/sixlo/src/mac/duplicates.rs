@@ -1,5 +1,6 @@
 //! Frames that came in before: link retransmissions whose acknowledgement was lost on its way to the sender.
 
+use crate::netdev::IfaceId;
 use crate::time::{Duration, Instant};
 use crate::wire::addr::LinkAddr;
 
@@ -15,10 +16,11 @@ use crate::wire::addr::LinkAddr;
 /// only the shortest frames allow, and none of the 255 others was for us, or the last frame taken would be another one.
 pub const WINDOW: Duration = Duration::from_millis(500);
 
-/// The last frame taken from a source. The empty value, of no source, is all-zero bits.
+/// The last frame taken from a source, which is an address on an interface. The empty value, of no source, is all-zero bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     at: Instant,
+    iface: IfaceId,
     source: LinkAddr,
     len: u16,
     sequence: u8,
@@ -28,6 +30,7 @@ impl Seen {
     /// No source.
     pub const EMPTY: Self = Self {
         at: Instant::ZERO,
+        iface: IfaceId(0),
         source: LinkAddr::None,
         len: 0,
         sequence: 0,
@@ -56,7 +59,14 @@ impl<'a> Duplicates<'a> {
     ///
     /// The window counts from the frame that was taken, not from its last duplicate, so no train of duplicates, real or
     /// forged, makes it longer. Frames without a source address are never duplicates.
-    pub fn is_duplicate(&mut self, now: Instant, source: LinkAddr, sequence: u8, len: usize) -> bool {
+    pub fn is_duplicate(
+        &mut self,
+        now: Instant,
+        iface: IfaceId,
+        source: LinkAddr,
+        sequence: u8,
+        len: usize,
+    ) -> bool {
         if source.is_empty() {
             return false;
         }
@@ -64,7 +74,7 @@ impl<'a> Duplicates<'a> {
         let age = |seen: &Seen| (!seen.source.is_empty(), seen.at);
         let mut place: Option<&mut Seen> = None;
         for seen in &mut *self.table {
-            if seen.source == source {
+            if seen.source == source && seen.iface == iface {
                 if seen.sequence == sequence && seen.len == len && now.since(seen.at) < self.window {
                     return true;
                 }
@@ -78,6 +88,7 @@ impl<'a> Duplicates<'a> {
         if let Some(place) = place {
             *place = Seen {
                 at: now,
+                iface,
                 source,
                 len,
                 sequence,

@@ -56,7 +56,9 @@ impl Netif<'_> {
         let (now, len) = (cx.now, frame.len());
         // IEEE 802.15.4-2020, 6.7.2 (duplicates): a retransmission after a lost acknowledgement.
         if let Some(sequence) = header.sequence
-            && self.duplicates.is_duplicate(now, meta.link_src, sequence, len)
+            && self
+                .duplicates
+                .is_duplicate(now, id, meta.link_src, sequence, len)
         {
             return Err(Reason::FrameDuplicate);
         }

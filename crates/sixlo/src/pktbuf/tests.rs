@@ -339,7 +339,7 @@ fn a_packet_in_a_table_can_be_read_and_written_and_comes_back() {
 }
 
 #[test]
-fn a_lost_packet_is_found_by_the_count_of_those_in_hand() {
+fn g6_a_lost_packet_is_found_by_the_count_of_those_in_hand() {
     let mut room = Room::new(256, 2, 4);
     let mut buf = room.buf();
     let mut queue = Queue::default();
@@ -361,7 +361,7 @@ fn a_lost_packet_is_found_by_the_count_of_those_in_hand() {
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "owner of")]
-fn a_packet_released_twice_is_found_at_once() {
+fn g6_a_packet_released_twice_is_found_at_once() {
     let mut room = Room::new(256, 0, 2);
     let mut buf = room.buf();
     let p = filled(&mut buf, 0, &[1]);
@@ -373,7 +373,7 @@ fn a_packet_released_twice_is_found_at_once() {
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "owner of")]
-fn a_packet_used_after_it_was_queued_is_found_at_once() {
+fn g6_a_packet_used_after_it_was_queued_is_found_at_once() {
     let mut room = Room::new(256, 0, 2);
     let mut buf = room.buf();
     let mut queue = Queue::default();

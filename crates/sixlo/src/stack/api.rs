@@ -138,7 +138,8 @@ impl Stack<'_> {
         Ok(id)
     }
 
-    /// Takes the first datagram out of a socket and copies its payload into `out`. `None` if nothing waits.
+    /// Takes the first datagram out of a socket and copies its payload into `out`. `None` if nothing waits, or what waits
+    /// first is no datagram that came in ([`mailbox_receive`](Self::mailbox_receive) takes it).
     pub fn udp_receive(
         &mut self,
         now: Instant,
@@ -147,7 +148,9 @@ impl Stack<'_> {
         sink: &mut impl Sink,
     ) -> Option<Received> {
         let (mut cx, modules) = self.parts(now, sink);
-        modules.sockets.receive(&mut cx, socket, out)
+        let received = modules.sockets.receive(&mut cx, socket, out);
+        self.after_step();
+        received
     }
 
     /// Opens a mailbox that holds up to `capacity` packets.
@@ -184,7 +187,9 @@ impl Stack<'_> {
         sink: &mut impl Sink,
     ) -> Option<(Msg, usize)> {
         let (mut cx, modules) = self.parts(now, sink);
-        modules.sockets.receive_any(&mut cx, mailbox, out)
+        let received = modules.sockets.receive_any(&mut cx, mailbox, out);
+        self.after_step();
+        received
     }
 
     /// Sends what an application's own protocol puts over IPv6: `payload` with this next header. The checksum field
@@ -218,7 +223,9 @@ impl Stack<'_> {
     /// Closes a socket or mailbox; what waits in it is dropped. False if it was not open.
     pub fn close(&mut self, now: Instant, mailbox: MailboxId, sink: &mut impl Sink) -> bool {
         let (mut cx, modules) = self.parts(now, sink);
-        modules.sockets.close(&mut cx, mailbox)
+        let closed = modules.sockets.close(&mut cx, mailbox);
+        self.after_step();
+        closed
     }
 
     /// Counts the live packets that a table or queue of the stack holds. It equals [`PktBuf::live`]; anything else is

@@ -1,5 +1,5 @@
-//! The dispatcher: a handler says where its packet goes next, and the dispatcher runs on with it at once, unless a
-//! lower layer has work waiting or there are several receivers: then the packet waits in a mailbox.
+//! The dispatcher: a handler says where its packet goes next, and the dispatcher runs on with it at once, unless packets
+//! wait for a lower layer or for the same module, or there are several receivers: then the packet waits in a mailbox.
 
 use super::Modules;
 use crate::ground::Cx;
@@ -75,7 +75,7 @@ impl<'a> Modules<'a> {
                 Next::To(msg, packet) => match cx.core.registry.receivers(msg) {
                     Receivers::One(who) => {
                         let id = cx.core.buf.id(&packet);
-                        let queued = who.module != Module::App && cx.core.urgent_before(who.module);
+                        let queued = who.module != Module::App && cx.core.must_wait(who.module);
                         cx.event(Event::Hop {
                             id,
                             from: module,

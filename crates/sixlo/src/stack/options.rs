@@ -102,8 +102,8 @@ options! {
     Reassemblies => "reassemblies",
     /// Of the stack: packets for others are forwarded (0 or 1).
     Forwarding => "forwarding",
-    /// Of the stack: the hop limit of packets that start here, 1 to 255.
-    HopLimit => "hop-limit",
+    /// Of the stack: the hop limit of packets that start here, 1 to 255 ("hop-limit" is the drop counter).
+    HopLimit => "default-hop-limit",
     /// Of the stack: echo requests are answered (0 or 1).
     AnswerEcho => "answer-echo",
     /// Of the stack: the mean time between two ICMPv6 errors.

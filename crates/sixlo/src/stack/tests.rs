@@ -1,4 +1,9 @@
 //! Whole stacks, driven as a driver would.
 
 mod basics;
+mod ground;
 pub(crate) mod net;
+mod options;
+pub(crate) mod packets;
+mod registry;
+mod script;

@@ -4,6 +4,7 @@ use crate::netdev::CsmaParams;
 use proptest::prelude::*;
 use std::vec::Vec;
 
+const IFACE: IfaceId = IfaceId(0);
 const A: LinkAddr = LinkAddr::Short(1);
 const B: LinkAddr = LinkAddr::Extended([2; 8]);
 const C: LinkAddr = LinkAddr::Short(3);
@@ -20,20 +21,31 @@ fn table<const N: usize>() -> [Seen; N] {
 fn a_frame_that_comes_twice_is_a_duplicate_the_second_time() {
     let mut memory = table::<2>();
     let mut duplicates = Duplicates::new(&mut memory, WINDOW);
-    assert!(!duplicates.is_duplicate(at(0), A, 0, 40));
-    assert!(duplicates.is_duplicate(at(5), A, 0, 40));
-    assert!(duplicates.is_duplicate(at(499), A, 0, 40));
+    assert!(!duplicates.is_duplicate(at(0), IFACE, A, 0, 40));
+    assert!(duplicates.is_duplicate(at(5), IFACE, A, 0, 40));
+    assert!(duplicates.is_duplicate(at(499), IFACE, A, 0, 40));
 }
 
 #[test]
 fn the_next_frame_of_a_source_is_none_whoever_used_its_number() {
     let mut memory = table::<2>();
     let mut duplicates = Duplicates::new(&mut memory, WINDOW);
-    assert!(!duplicates.is_duplicate(at(0), A, 7, 40));
-    assert!(!duplicates.is_duplicate(at(1), B, 7, 40));
-    assert!(!duplicates.is_duplicate(at(2), A, 8, 40));
-    assert!(duplicates.is_duplicate(at(3), B, 7, 40));
-    assert!(duplicates.is_duplicate(at(4), A, 8, 40));
+    assert!(!duplicates.is_duplicate(at(0), IFACE, A, 7, 40));
+    assert!(!duplicates.is_duplicate(at(1), IFACE, B, 7, 40));
+    assert!(!duplicates.is_duplicate(at(2), IFACE, A, 8, 40));
+    assert!(duplicates.is_duplicate(at(3), IFACE, B, 7, 40));
+    assert!(duplicates.is_duplicate(at(4), IFACE, A, 8, 40));
+}
+
+/// Short addresses are unique within a PAN, and two interfaces may be in two.
+#[test]
+fn the_same_address_on_another_interface_is_another_source() {
+    let mut memory = table::<4>();
+    let mut duplicates = Duplicates::new(&mut memory, WINDOW);
+    assert!(!duplicates.is_duplicate(at(0), IFACE, A, 7, 40));
+    assert!(!duplicates.is_duplicate(at(1), IfaceId(1), A, 7, 40));
+    assert!(duplicates.is_duplicate(at(2), IFACE, A, 7, 40));
+    assert!(duplicates.is_duplicate(at(3), IfaceId(1), A, 7, 40));
 }
 
 /// A sequence number that comes again is a retransmission only within the bounds of one: what else comes under it is
@@ -42,16 +54,16 @@ fn the_next_frame_of_a_source_is_none_whoever_used_its_number() {
 fn xl8_a_repeated_sequence_number_with_other_content_is_taken() {
     let mut memory = table::<4>();
     let mut duplicates = Duplicates::new(&mut memory, WINDOW);
-    assert!(!duplicates.is_duplicate(at(0), A, 7, 40));
-    assert!(!duplicates.is_duplicate(at(1), A, 7, 41), "another length");
-    assert!(!duplicates.is_duplicate(at(2), A, 7, 40), "and back");
-    assert!(!duplicates.is_duplicate(at(3), A, 8, 40));
+    assert!(!duplicates.is_duplicate(at(0), IFACE, A, 7, 40));
+    assert!(!duplicates.is_duplicate(at(1), IFACE, A, 7, 41), "another length");
+    assert!(!duplicates.is_duplicate(at(2), IFACE, A, 7, 40), "and back");
+    assert!(!duplicates.is_duplicate(at(3), IFACE, A, 8, 40));
     assert!(
-        !duplicates.is_duplicate(at(4), A, 7, 40),
+        !duplicates.is_duplicate(at(4), IFACE, A, 7, 40),
         "another frame came between"
     );
     assert!(
-        !duplicates.is_duplicate(at(504), A, 7, 40),
+        !duplicates.is_duplicate(at(504), IFACE, A, 7, 40),
         "no retransmission comes so late"
     );
 }
@@ -62,7 +74,7 @@ fn xl8_a_train_of_duplicates_does_not_block_its_sequence_number_for_ever() {
     let mut duplicates = Duplicates::new(&mut memory, WINDOW);
     let taken: Vec<u64> = (0..2_000)
         .step_by(100)
-        .filter(|&ms| !duplicates.is_duplicate(at(ms), A, 7, 40))
+        .filter(|&ms| !duplicates.is_duplicate(at(ms), IFACE, A, 7, 40))
         .collect();
     assert_eq!(taken, [0, 500, 1_000, 1_500]);
 }
@@ -72,30 +84,33 @@ fn frames_without_source_are_no_duplicates_and_take_no_entry() {
     let mut memory = table::<1>();
     let mut duplicates = Duplicates::new(&mut memory, WINDOW);
     assert!(
-        !duplicates.is_duplicate(at(0), LinkAddr::None, 0, 0),
+        !duplicates.is_duplicate(at(0), IFACE, LinkAddr::None, 0, 0),
         "not even like an empty entry"
     );
-    assert!(!duplicates.is_duplicate(at(0), A, 7, 40));
-    assert!(!duplicates.is_duplicate(at(1), LinkAddr::None, 7, 40));
-    assert!(!duplicates.is_duplicate(at(1), LinkAddr::None, 7, 40));
-    assert!(duplicates.is_duplicate(at(2), A, 7, 40));
+    assert!(!duplicates.is_duplicate(at(0), IFACE, A, 7, 40));
+    assert!(!duplicates.is_duplicate(at(1), IFACE, LinkAddr::None, 7, 40));
+    assert!(!duplicates.is_duplicate(at(1), IFACE, LinkAddr::None, 7, 40));
+    assert!(duplicates.is_duplicate(at(2), IFACE, A, 7, 40));
 }
 
 #[test]
 fn a_full_table_forgets_the_source_that_was_silent_longest() {
     let mut memory = table::<2>();
     let mut duplicates = Duplicates::new(&mut memory, WINDOW);
-    assert!(!duplicates.is_duplicate(at(0), A, 1, 40));
+    assert!(!duplicates.is_duplicate(at(0), IFACE, A, 1, 40));
     assert!(
-        !duplicates.is_duplicate(at(0), B, 1, 40),
+        !duplicates.is_duplicate(at(0), IFACE, B, 1, 40),
         "an empty entry goes before one of time zero"
     );
-    assert!(!duplicates.is_duplicate(at(2), A, 2, 40));
-    assert!(!duplicates.is_duplicate(at(3), C, 1, 40));
-    assert!(duplicates.is_duplicate(at(4), A, 2, 40));
-    assert!(duplicates.is_duplicate(at(4), C, 1, 40));
-    assert!(!duplicates.is_duplicate(at(5), B, 1, 40), "forgotten");
-    assert!(!duplicates.is_duplicate(at(6), A, 2, 40), "forgotten for B");
+    assert!(!duplicates.is_duplicate(at(2), IFACE, A, 2, 40));
+    assert!(!duplicates.is_duplicate(at(3), IFACE, C, 1, 40));
+    assert!(duplicates.is_duplicate(at(4), IFACE, A, 2, 40));
+    assert!(duplicates.is_duplicate(at(4), IFACE, C, 1, 40));
+    assert!(!duplicates.is_duplicate(at(5), IFACE, B, 1, 40), "forgotten");
+    assert!(
+        !duplicates.is_duplicate(at(6), IFACE, A, 2, 40),
+        "forgotten for B"
+    );
 }
 
 #[test]
@@ -105,8 +120,8 @@ fn an_empty_table_or_window_finds_nothing_and_harms_nothing() {
         Duplicates::new(&mut [], WINDOW),
         Duplicates::new(&mut memory, Duration::ZERO),
     ] {
-        assert!(!duplicates.is_duplicate(at(0), A, 1, 40));
-        assert!(!duplicates.is_duplicate(at(0), A, 1, 40));
+        assert!(!duplicates.is_duplicate(at(0), IFACE, A, 1, 40));
+        assert!(!duplicates.is_duplicate(at(0), IFACE, A, 1, 40));
     }
 }
 
@@ -114,9 +129,9 @@ fn an_empty_table_or_window_finds_nothing_and_harms_nothing() {
 fn a_table_that_was_used_before_starts_empty() {
     let mut memory = table::<1>();
     let mut before = Duplicates::new(&mut memory, WINDOW);
-    assert!(!before.is_duplicate(at(0), A, 1, 40));
+    assert!(!before.is_duplicate(at(0), IFACE, A, 1, 40));
     let mut after = Duplicates::new(before.into_table(), WINDOW);
-    assert!(!after.is_duplicate(at(1), A, 1, 40));
+    assert!(!after.is_duplicate(at(1), IFACE, A, 1, 40));
 }
 
 /// The longest time from the end of a frame's first attempt to the end of its last, for the longest frame.
@@ -172,10 +187,10 @@ proptest! {
                 record.push((source, sequence, len, now));
             }
             let address = LinkAddr::Short(source);
-            prop_assert_eq!(complete.is_duplicate(at(now), address, sequence, len), expected);
+            prop_assert_eq!(complete.is_duplicate(at(now), IFACE, address, sequence, len), expected);
             // What the small table forgot it takes again, and its window counts anew from there; a frame that is no
             // repetition of the source's last frame it must never find.
-            let found = small.is_duplicate(at(now), address, sequence, len);
+            let found = small.is_duplicate(at(now), IFACE, address, sequence, len);
             prop_assert!(!found || repeated);
         }
     }

@@ -13,7 +13,7 @@ use crate::netif::IfaceConfig;
 use crate::sock::MailboxId;
 use crate::stack::{Config, Fixed, Stack};
 use crate::time::{Duration, Instant};
-use crate::trace::{End, Event, Reason, Sink};
+use crate::trace::{End, Event, PktId, Reason, Sink};
 use crate::wire::addr::LinkAddr;
 use crate::wire::ieee802154::Header;
 use crate::wire::iphc::Context;
@@ -23,13 +23,18 @@ pub(crate) const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0);
 
 pub(crate) type TestMemory = Fixed<8192, 64, 4, 8, 16>;
 
-/// Keeps all events.
+/// Keeps all events, and gives the identities behind a number.
 #[derive(Default)]
-pub(crate) struct Log(pub(crate) Vec<(Instant, Event)>);
+pub(crate) struct Log(pub(crate) Vec<(Instant, Event)>, u32);
 
 impl Sink for Log {
     fn event(&mut self, now: Instant, event: &Event) {
         self.0.push((now, *event));
+    }
+
+    fn identity(&mut self) -> PktId {
+        self.1 += 1;
+        PktId::new(self.1)
     }
 }
 
@@ -94,6 +99,9 @@ pub(crate) struct Net {
     pub(crate) air: Vec<(usize, Vec<u8>)>,
     /// What becomes of the frame with this number: true if it arrives.
     pub(crate) arrives: Box<dyn FnMut(usize) -> bool>,
+    /// Frames that were put in by hand, and the last tag of datagrams so fragmented.
+    pub(crate) injected: usize,
+    pub(crate) tag: u16,
 }
 
 impl Net {
@@ -110,7 +118,7 @@ impl Net {
             }
             nodes.push(Node {
                 stack,
-                log: Log::default(),
+                log: Log(Vec::new(), 1000 * k as u32),
                 frame: [0; FRAME_LEN_MAX],
             });
         }
@@ -119,6 +127,8 @@ impl Net {
             now: Instant::from_micros(1_000),
             air: Vec::new(),
             arrives: Box::new(|_| true),
+            injected: 0,
+            tag: 0,
         }
     }
 
