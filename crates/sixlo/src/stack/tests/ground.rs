@@ -3,7 +3,7 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::net::{IFACE, Log, Net, eui, global, link_local};
+use super::net::{IFACE, Log, Net, eui, global, lent, link_local};
 use super::packets::udp_packet;
 use crate::lowpan::{Cut, Reassembly};
 use crate::netapi::{Msg, Next, Ty};
@@ -20,10 +20,6 @@ use crate::trace::Event;
 use crate::trace::{End, Module, PktId, Reason};
 use crate::wire::addr::LinkAddr;
 use crate::wire::lowpan::IPV6;
-
-fn lent<T>(len: usize, empty: impl Fn() -> T) -> &'static mut [T] {
-    Box::leak((0..len).map(|_| empty()).collect())
-}
 
 /// Bytes of packet buffer that one datagram of 1280 bytes takes: itself and the header of its chunk.
 const ARENA_LEN: usize = 1280 + 4;
@@ -243,12 +239,12 @@ fn g7_the_history_of_a_datagram_can_be_followed_through_modules_and_nodes() {
             .map(|(_, what)| *what)
             .collect()
     };
-    let sent = ["cut at 0", "cut at 112", "cut at 208", "Sent in netif"];
+    let sent = ["cut at 0", "cut at 128", "cut at 224", "Sent in netif"];
     let came = [
         "starts in 6lowpan",
         "piece at 0",
-        "piece at 112",
-        "piece at 208",
+        "piece at 128",
+        "piece at 224",
         "to ipv6",
     ];
     assert_eq!(

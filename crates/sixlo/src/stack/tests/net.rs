@@ -67,6 +67,11 @@ pub(crate) fn link_local(k: usize) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, k as u16)
 }
 
+/// A table that lives for ever.
+pub(crate) fn lent<T>(len: usize, empty: impl Fn() -> T) -> &'static mut [T] {
+    Box::leak((0..len).map(|_| empty()).collect())
+}
+
 /// A stack as node `k`, with one interface that is up.
 pub(crate) fn stack(k: usize, config: &Config) -> Stack<'static> {
     let memory: &'static mut TestMemory = Box::leak(Box::new(Fixed::new()));
