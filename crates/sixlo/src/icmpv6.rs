@@ -274,8 +274,9 @@ fn may_answer(buf: &PktBuf<'_>, packet: &Pkt, header: &ipv6::Header, message: Me
         Ok((NextHeader::ICMPV6, message)) => message
             .first()
             .is_some_and(|kind| *kind >= 128 && *kind != REDIRECT),
-        // Extension headers that go on beyond what is looked at may hide an error: silence is the safe side.
-        Err(_) => false,
+        // Extension headers that go on beyond what is looked at may hide an error: silence is the safe side. Those that
+        // the end of the packet cuts off hide nothing.
+        Err(_) => beginning.len() == buf.len(packet) - ipv6::HEADER_LEN,
         Ok(_) => true,
     }
 }

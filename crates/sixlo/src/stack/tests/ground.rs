@@ -328,3 +328,28 @@ fn g8_a_step_that_is_left_over_is_a_deadline_of_now() {
     let now = net.now;
     assert_eq!(net.node(1).stack.next_deadline(now), Some(now));
 }
+
+/// RFC 4443 section 3.2. No link of today brings such a packet, so it is put in behind the link.
+#[test]
+fn a_packet_larger_than_the_next_link_takes_is_told_to_its_source_with_the_mtu() {
+    let mut net = Net::chain(3);
+    let errors = net.listen(1, Msg::up(Ty::Icmpv6, 2), false);
+    let large = udp_packet((global(1), 1), (global(3), 2), &[0; 1233]);
+    let now = net.now;
+    let node = net.node(2);
+    let (mut cx, modules) = node.stack.parts(now, &mut node.log);
+    let (none, len) = (PktId::NONE, large.len());
+    let packet = cx
+        .new_packet(Module::Lowpan, Class::Receive, 0, len, none, none)
+        .unwrap();
+    cx.core.buf.write_bytes(&packet, 0, &large).unwrap();
+    modules.follow(&mut cx, Module::Lowpan, Next::To(Msg::up(Ty::Ipv6, 0), packet));
+    net.settle();
+    let (_, error) = net.take(1, errors).expect("an error");
+    assert_eq!(
+        (&error[..2], &error[4..8]),
+        (&[2, 0][..], &1280_u32.to_be_bytes()[..])
+    );
+    assert_eq!(error[8..], large[..1280 - 48]);
+    assert_eq!(net.node(2).log.drops(), [Reason::PacketTooBig]);
+}
