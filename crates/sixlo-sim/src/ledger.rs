@@ -55,6 +55,18 @@ pub enum Fate {
     },
 }
 
+impl Fate {
+    /// The name that tables show: of a lost one, its first cause.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::InFlight => "in-flight",
+            Self::Delivered { .. } => "delivered",
+            Self::Refused(reason) => reason.name(),
+            Self::Lost { first, .. } => first.name(),
+        }
+    }
+}
+
 /// A datagram that an application sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {

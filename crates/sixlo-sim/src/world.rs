@@ -13,7 +13,7 @@ use crate::cpu::Costs;
 use crate::faults::Faults;
 use crate::frames::{Frames, Slot, To};
 use crate::host::Host;
-use crate::ledger::{Cause, Fate, Imbalance, Ledger, Record};
+use crate::ledger::{Imbalance, Ledger, Record};
 use crate::medium::{Loss, Medium, Signal};
 use crate::observer::{AppEvent, Observer};
 use crate::queue::{Class, Queue};
@@ -551,18 +551,5 @@ impl<H: Host> Node<H> {
         let (since, used) = self.buffer_since;
         self.stack.buffer_byte_ns += used as u128 * u128::from(now.since(since).as_ns());
         self.buffer_since = (now, self.host.buffer_used());
-    }
-}
-
-/// Why a cause is named where a fate is printed.
-impl Fate {
-    /// The name that tables show.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::InFlight => "in-flight",
-            Self::Delivered { .. } => "delivered",
-            Self::Refused(reason) => Cause::Stack(*reason).name(),
-            Self::Lost { first, .. } => first.name(),
-        }
     }
 }
