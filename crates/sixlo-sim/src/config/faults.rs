@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::NodeSet;
 
-/// A rule about frames. The rules stand in order; the first that matches a frame at a receiver decides.
+/// A rule about frames. The rules stand in order; the first that matches a frame at a receiver decides. An acknowledgement
+/// can only be dropped: any other kind lets it pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
