@@ -6,6 +6,7 @@ pub mod digest;
 pub mod files;
 pub mod pcapng;
 pub mod plot;
+pub mod record;
 pub mod report;
 pub mod results;
 pub mod scenario;

@@ -1,7 +1,7 @@
 //! The trace of a run on disk: a line an event, written as it happens and never held in memory.
 //!
-//! The columns are [`COLUMNS`]. `layer` is a module of the stack, `air` for what happens between antennas, or `source`
-//! and `sink` for what the applications know. `detail` holds words `key=value`, separated by blanks and free of
+//! The columns are [`COLUMNS`]. `layer` is a module of the stack, `air` for what happens between antennas, `source` and `sink`
+//! for what the applications know, or `end` for the end of a datagram that was lost. `detail` holds words `key=value`, separated by blanks and free of
 //! commas, so that any tool that splits at commas reads a trace. `docs/data-dictionary.md` lists all of them.
 
 use std::collections::BTreeMap;
@@ -30,15 +30,17 @@ pub struct Writer<W: Write> {
     nodes: BTreeMap<LinkAddr, u16>,
 }
 
-/// What happened between antennas.
+/// What happened between antennas, or to a node as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Air<'a> {
-    /// A frame left the antenna of the node: bytes from frame control to check sequence, and what kind it is.
+    /// The last symbol of a frame has left the antenna of the node.
     Sent {
         /// The name of the frame's type.
         kind: &'a str,
-        /// Length in bytes.
+        /// Bytes from frame control to check sequence.
         len: usize,
+        /// How long it was on the air, preamble included.
+        airtime_ns: u64,
     },
     /// The frame that `from` sent arrived at the node.
     Received {
@@ -47,7 +49,7 @@ pub enum Air<'a> {
         /// The name of the frame's type.
         kind: &'a str,
     },
-    /// The frame that `from` sent was meant for the node and was lost there.
+    /// The frame that `from` sent was meant for the node and was lost at its antenna.
     Lost {
         /// The sender.
         from: u16,
@@ -56,37 +58,35 @@ pub enum Air<'a> {
         /// The name of the cause.
         cause: &'a str,
     },
+    /// A frame that had arrived was lost in the radio of the node.
+    LostInRadio {
+        /// The name of the cause.
+        cause: &'a str,
+    },
+    /// The node lost its memory.
+    SwitchedOff,
+    /// The node starts anew.
+    SwitchedOn,
 }
 
-/// What an application did or saw.
+/// What an application did, or what became of its datagram. The datagram's table knows sizes and addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum App<'a> {
-    /// A source sent a datagram.
-    Sent {
-        /// The number of the receiver.
-        to: u16,
-        /// The number of the datagram at its source.
-        sequence: u32,
-        /// Payload in bytes.
-        len: usize,
-    },
-    /// The stack refused what the source wanted to send.
-    Refused {
-        /// The number of the receiver.
-        to: u16,
-        /// The number of the datagram at its source.
-        sequence: u32,
-        /// The name of the reason.
-        reason: &'a str,
-    },
-    /// The datagram of `from` reached the application it was meant for, and all its bytes were right.
+    /// The application sent the datagram.
+    Sent,
+    /// The stack refused what the application wanted to send.
+    Refused,
+    /// The datagram reached the application that it was for, and all its bytes were right.
     Delivered {
-        /// The number of the source.
-        from: u16,
-        /// The number of the datagram at its source.
-        sequence: u32,
         /// From the call at the source to the delivery.
         latency_ns: u64,
+    },
+    /// Nothing carries the datagram any more, and it was not delivered; the node is its source.
+    Lost {
+        /// The name of the cause.
+        cause: &'a str,
+        /// What happened to the last that carried it.
+        last: &'a str,
     },
 }
 
@@ -244,47 +244,31 @@ impl<W: Write> Writer<W> {
 
     /// Writes what happened between antennas at `node`.
     pub fn air(&mut self, time_ns: u64, node: u16, datagram: u32, event: Air<'_>) -> io::Result<()> {
+        write!(self.out, "{time_ns},{node},{datagram},air,")?;
         match event {
-            Air::Sent { kind, len } => writeln!(
-                self.out,
-                "{time_ns},{node},{datagram},air,sent,,kind={kind} len={len}"
-            ),
-            Air::Received { from, kind } => {
-                writeln!(
-                    self.out,
-                    "{time_ns},{node},{datagram},air,received,{from},kind={kind}"
-                )
+            Air::Sent {
+                kind,
+                len,
+                airtime_ns,
+            } => {
+                writeln!(self.out, "sent,,kind={kind} len={len} airtime_ns={airtime_ns}")
             }
-            Air::Lost { from, kind, cause } => {
-                writeln!(
-                    self.out,
-                    "{time_ns},{node},{datagram},air,lost,{from},kind={kind} cause={cause}"
-                )
-            }
+            Air::Received { from, kind } => writeln!(self.out, "received,{from},kind={kind}"),
+            Air::Lost { from, kind, cause } => writeln!(self.out, "lost,{from},kind={kind} cause={cause}"),
+            Air::LostInRadio { cause } => writeln!(self.out, "lost-in-radio,,cause={cause}"),
+            Air::SwitchedOff => writeln!(self.out, "switched-off,,"),
+            Air::SwitchedOn => writeln!(self.out, "switched-on,,"),
         }
     }
 
-    /// Writes what an application on `node` did or saw.
+    /// Writes what an application on `node` did, or what became of its datagram.
     pub fn app(&mut self, time_ns: u64, node: u16, datagram: u32, event: App<'_>) -> io::Result<()> {
+        write!(self.out, "{time_ns},{node},{datagram},")?;
         match event {
-            App::Sent { to, sequence, len } => {
-                writeln!(
-                    self.out,
-                    "{time_ns},{node},{datagram},source,sent,{to},sequence={sequence} len={len}"
-                )
-            }
-            App::Refused { to, sequence, reason } => writeln!(
-                self.out,
-                "{time_ns},{node},{datagram},source,refused,{to},sequence={sequence} reason={reason}"
-            ),
-            App::Delivered {
-                from,
-                sequence,
-                latency_ns,
-            } => writeln!(
-                self.out,
-                "{time_ns},{node},{datagram},sink,delivered,{from},sequence={sequence} latency_ns={latency_ns}"
-            ),
+            App::Sent => writeln!(self.out, "source,sent,,"),
+            App::Refused => writeln!(self.out, "source,refused,,"),
+            App::Delivered { latency_ns } => writeln!(self.out, "sink,delivered,,latency_ns={latency_ns}"),
+            App::Lost { cause, last } => writeln!(self.out, "end,lost,,cause={cause} last={last}"),
         }
     }
 

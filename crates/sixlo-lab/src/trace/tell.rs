@@ -14,7 +14,7 @@ pub(super) fn weight(line: &Line<'_>) -> Weight {
     let dropped = line.word("end") == Some("dropped") || line.word("fate") == Some("dropped");
     match line.event {
         "delivered" => Weight::Arrived,
-        "lost" | "refused" | "frame-dropped" => Weight::Lost,
+        "lost" | "lost-in-radio" | "refused" | "frame-dropped" => Weight::Lost,
         _ if dropped
             || line
                 .word("outcome")
@@ -49,16 +49,22 @@ pub(super) fn event(line: &Line<'_>, datagram: u32) -> String {
         peer => format!("node {peer}"),
     };
     let told = match line.event {
-        "sent" if line.layer == "source" => format!("sends {} bytes to {peer}", word("len")),
-        "refused" => format!("the stack refuses it: {}", word("reason")),
-        "delivered" => format!("delivered after {} ms, every byte right", latency(line)),
+        "sent" if line.layer == "source" => "the application sends it".to_owned(),
+        "refused" => "the stack refuses it".to_owned(),
+        "delivered" => format!(
+            "delivered after {} ms, every byte right",
+            time(line, "latency_ns")
+        ),
+        "lost" if line.layer == "end" => ended_lost(line),
         "sent" => format!(
-            "{} frame of {} bytes leaves the antenna",
+            "{} frame of {} bytes was on the air for {} ms",
             word("kind"),
-            word("len")
+            word("len"),
+            time(line, "airtime_ns")
         ),
         "received" => format!("{} frame from {peer} received", word("kind")),
         "lost" => format!("{} frame from {peer} lost: {}", word("kind"), word("cause")),
+        "lost-in-radio" => format!("lost in the radio: {}", word("cause")),
         "start" => match line.word("cause") {
             Some(cause) if line.datagram != datagram => {
                 format!(
@@ -114,9 +120,18 @@ pub(super) fn event(line: &Line<'_>, datagram: u32) -> String {
     format!("{:<8} {told}", line.layer)
 }
 
-fn latency(line: &Line<'_>) -> String {
-    let ns = line.word("latency_ns").and_then(|ns| ns.parse().ok());
+fn time(line: &Line<'_>, key: &str) -> String {
+    let ns = line.word(key).and_then(|ns| ns.parse().ok());
     ns.map_or_else(|| "?".to_owned(), milliseconds)
+}
+
+fn ended_lost(line: &Line<'_>) -> String {
+    match (line.word("cause").unwrap_or("?"), line.word("last")) {
+        (cause, Some(last)) if last != cause => {
+            format!("nothing carries it any more: lost, {cause}; in the end {last}")
+        }
+        (cause, _) => format!("nothing carries it any more: lost, {cause}"),
+    }
 }
 
 /// Which bytes of the datagram a fragment holds.

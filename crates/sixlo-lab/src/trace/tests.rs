@@ -126,6 +126,7 @@ fn written() -> String {
         Air::Sent {
             kind: "data",
             len: 127,
+            airtime_ns: 4_256_000,
         },
         Air::Received {
             from: 3,
@@ -140,27 +141,27 @@ fn written() -> String {
     for event in air {
         writer.air(2_000_000, 2, 7, event).unwrap();
     }
-    let app = [
-        App::Sent {
-            to: 1,
-            sequence: 4,
-            len: 112,
-        },
-        App::Refused {
-            to: 1,
-            sequence: 4,
-            reason: "no-buffer",
-        },
-        App::Delivered {
-            from: 3,
-            sequence: 4,
-            latency_ns: 1_234_567,
-        },
-    ];
-    for event in app {
+    let overwritten = Air::LostInRadio {
+        cause: "radio-overwritten",
+    };
+    writer.air(2_000_000, 2, 7, overwritten).unwrap();
+    let lost = |last| App::Lost {
+        cause: "no-buffer",
+        last,
+    };
+    let delivered = App::Delivered {
+        latency_ns: 1_234_567,
+    };
+    for event in [
+        App::Sent,
+        App::Refused,
+        delivered,
+        lost("no-buffer"),
+        lost("collision"),
+    ] {
         writer.app(3_000_000, 1, 7, event).unwrap();
     }
-    writer.app(3_000_000, 1, 77, app[0]).unwrap();
+    writer.app(3_000_000, 1, 77, App::Sent).unwrap();
     String::from_utf8(writer.into_inner().unwrap()).unwrap()
 }
 
@@ -170,7 +171,7 @@ fn every_line_of_a_trace_has_the_seven_columns() {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(COLUMNS));
     let lines: Vec<_> = lines.collect();
-    assert_eq!(lines.len(), all_events().len() + 7);
+    assert_eq!(lines.len(), all_events().len() + 10);
     for line in lines {
         assert_eq!(line.split(',').count(), COLUMNS.split(',').count(), "{line}");
         let read = Line::parse(line).unwrap();
@@ -250,12 +251,15 @@ fn a_history_tells_every_event_of_the_datagram_and_no_other() {
      0.016  3     netif    no acknowledgement, 4 transmissions, channel busy 1 time
      0.017  3     6lowpan  dropped: reassembly-timeout
      0.018  3     icmpv6   answers datagram 7 with datagram 8 of 100 bytes
-     1.999    2     air      data frame of 127 bytes leaves the antenna
+     1.999    2     air      data frame of 127 bytes was on the air for 4.256 ms
      1.999    2     air      data frame from node 3 received
      1.999    2     air      ack frame from node 3 lost: collision
-     2.999      1     source   sends 112 bytes to node 1
-     2.999      1     source   the stack refuses it: no-buffer
+     1.999    2     air      lost in the radio: radio-overwritten
+     2.999      1     source   the application sends it
+     2.999      1     source   the stack refuses it
      2.999      1     sink     delivered after 1.235 ms, every byte right
+     2.999      1     end      nothing carries it any more: lost, no-buffer
+     2.999      1     end      nothing carries it any more: lost, no-buffer; in the end collision
 ";
     assert_eq!(history(7, false), expected);
 }
