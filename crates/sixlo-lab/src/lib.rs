@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+pub mod cli;
 pub mod digest;
+pub mod execute;
 pub mod files;
 pub mod pcapng;
 pub mod plot;

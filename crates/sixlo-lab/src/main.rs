@@ -1,2 +1,7 @@
 //! The program `sixlo`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(sixlo_lab::cli::main(std::env::args_os()))
+}

@@ -69,17 +69,25 @@ row! {
         link_retransmissions_per_node: f64,
         /// Channel assessments that found it busy.
         channel_busy: u64,
+        /// Frames and acknowledgements on the air.
+        transmissions: u64,
+        /// Datagrams that were delivered once more.
+        duplicates: u64,
+        /// Datagrams still under way at the end.
+        in_flight: u64,
     }
 }
 
 row! {
     /// One datagram.
     Datagram {
-        /// Its number in the run, by which the trace knows it.
+        /// Its number in the run, by which the trace knows it; 0 if the stack refused it.
         datagram: u32,
+        /// `udp`, or `echo` for an echo request with its reply.
+        kind: String,
         /// The number of its source.
         source: u16,
-        /// Its number at its source.
+        /// Its number among those of its source's flow, from 0.
         sequence: u32,
         /// The number of the node that it is meant for.
         destination: u16,
@@ -89,10 +97,13 @@ row! {
         hops: u16,
         /// When the application called the stack.
         sent_s: f64,
-        /// From that call to its delivery; empty if it was lost.
+        /// From that call to its delivery (an echo: to the reply's delivery); empty if it was lost.
         latency_ms: Option<f64>,
-        /// `delivered`, or why it was lost.
+        /// `delivered`, `in-flight` at the end of the run, or why it was lost: the first time that a stack dropped a piece
+        /// of it, or else the last loss on the radio.
         fate: String,
+        /// For a lost one: what happened to the last that carried it.
+        last: String,
     }
 }
 
@@ -117,14 +128,26 @@ row! {
         sent: u64,
         /// Of these, delivered.
         delivered: u64,
-        /// Data frames that it put on the air, retransmissions included.
+        /// Frames that its link layer was done with.
+        link_frames: u64,
+        /// Transmissions of these frames.
         link_transmissions: u64,
         /// Of these, retransmissions.
         link_retransmissions: u64,
-        /// Data frames for one neighbor that were acknowledged.
+        /// Frames that were acknowledged.
         link_acknowledged: u64,
+        /// Frames given up for want of an acknowledgement.
+        link_no_ack: u64,
+        /// Frames given up because the channel was always busy.
+        link_channel_busy: u64,
         /// Channel assessments that found it busy.
         channel_busy: u64,
+        /// Frames for this node that its radio received.
+        received: u64,
+        /// Acknowledgements that it sent.
+        acks_sent: u64,
+        /// Acknowledgements for this node that were lost.
+        acks_lost: u64,
         /// Mean use of the packet buffer over time.
         buffer_mean_bytes: f64,
         /// Highest use of the packet buffer.
@@ -133,9 +156,11 @@ row! {
         transmit_s: f64,
         /// Time in which the radio listened or received.
         listen_s: f64,
-        /// Time in which it was on and heard nothing.
+        /// Time in which it was on but neither listened nor sent.
         deaf_s: f64,
-        /// Energy of the radio.
+        /// Charge that the radio drew.
+        charge_mc: f64,
+        /// Energy that the radio used.
         energy_mj: f64,
     }
 }

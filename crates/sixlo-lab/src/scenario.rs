@@ -7,10 +7,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sixlo_sim::config::{Config, Problem, Topology};
+use sixlo_sim::config::{Config, Topology};
+use sixlo_sim::world::Plan;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+pub(crate) use hints::distance;
 pub use source::{BadInput, Source};
 
 use crate::pcapng::LinkType;
@@ -112,8 +114,8 @@ impl From<CaptureLinkType> for LinkType {
 }
 
 impl Scenario {
-    /// Reads the scenario in a file.
-    pub fn read(path: &Path) -> Result<Self, BadInput> {
+    /// Reads the scenario in a file. `seeds` take the place of those in it.
+    pub fn read(path: &Path, seeds: Option<Vec<u64>>) -> Result<Self, BadInput> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
             BadInput::whole(
@@ -126,21 +128,27 @@ impl Scenario {
             .file_stem()
             .map_or_else(|| "scenario".into(), |stem| stem.to_string_lossy().into_owned());
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&name, Source { name: file, text }, folder)
+        Self::parse(&name, Source { name: file, text }, folder, seeds)
     }
 
-    /// Reads a scenario from its text; relative paths in it start at `folder`.
-    pub fn parse(name: &str, source: Source, folder: &Path) -> Result<Self, BadInput> {
+    /// Reads a scenario from its text; relative paths in it start at `folder`. `seeds` take the place of those in it.
+    pub fn parse(
+        name: &str,
+        source: Source,
+        folder: &Path,
+        seeds: Option<Vec<u64>>,
+    ) -> Result<Self, BadInput> {
         let text = source.text.clone();
         let mut root = DeTable::parse(&text).map_err(|error| explained(&source, None, &error))?;
         let table = root.get_mut();
         let title: Option<String> = take(&source, table, "title")?;
         let description: Option<String> = take(&source, table, "description")?;
         let output: Option<Output> = take(&source, table, "output")?;
-        let seeds = match table.remove("seeds") {
+        let own_seeds = match table.remove("seeds") {
             Some(value) => seeds::from_toml(&source, &value)?,
             None => vec![1, 2, 3],
         };
+        let seeds = seeds.unwrap_or(own_seeds);
         let axes = match table.remove("sweep") {
             Some(value) => sweep::axes(&source, &value)?,
             None => Vec::new(),
@@ -148,7 +156,7 @@ impl Scenario {
         let count: usize = axes.iter().map(|axis| axis.values.len()).product();
         let mut points = Vec::with_capacity(count);
         for number in 0..count {
-            points.push(point(&source, &root, &axes, number, folder)?);
+            points.push(point(&source, &root, &axes, number, folder, &seeds)?);
         }
         Ok(Self {
             name: name.to_owned(),
@@ -170,6 +178,7 @@ fn point(
     axes: &[sweep::Axis<'_>],
     number: usize,
     folder: &Path,
+    seeds: &[u64],
 ) -> Result<Point, BadInput> {
     let mut table = root.get_ref().clone();
     let mut labels = Vec::with_capacity(axes.len());
@@ -197,16 +206,20 @@ fn point(
         })?;
         csv.text = Some(text);
     }
-    checked(&config).map_err(|problem| {
-        let span = span_of(table.get_ref(), &problem.key);
-        source.complain(span, problem.what, problem.wanted)
-    })?;
+    for (place, seed) in seeds.iter().enumerate() {
+        // Building it is the check: addresses, routes to the sink, sizes, and whatever else a run needs.
+        Plan::new(&config, *seed).map_err(|problem| {
+            let with_seed = if place > 0 {
+                format!(" (with seed {seed})")
+            } else {
+                String::new()
+            };
+            let span = span_of(table.get_ref(), &problem.key);
+            let what = format!("`{}`: {}{with_seed}", problem.key, problem.what);
+            source.complain(span, what, format!("wanted: {}", problem.wanted))
+        })?;
+    }
     Ok(Point { labels, config })
-}
-
-/// What the values of a configuration must fulfil beyond their types.
-fn checked(_config: &Config) -> Result<(), Problem> {
-    Ok(())
 }
 
 /// Takes one of the laboratory's own keys out of the table.
@@ -272,10 +285,12 @@ fn path_of(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
     None
 }
 
-/// Where the value of a key stands; if it is not in the file, where the table stands that it would be in.
+/// Where the value of a key stands; if it is not in the file, where the table stands that it would be in, or else the
+/// topology, which every scenario has.
 fn span_of(table: &DeTable<'_>, path: &str) -> Range<usize> {
     let mut parts = path.split('.');
-    let Some(mut value) = parts.next().and_then(|part| table.get(part)) else {
+    let first = parts.next().and_then(|part| table.get(part));
+    let Some(mut value) = first.or_else(|| table.get("topology")) else {
         return 0..0;
     };
     for part in parts {

@@ -28,7 +28,8 @@ pub const CAPTURE: &str = "capture.pcapng";
 
 const MANIFEST: &str = "manifest.toml";
 const SCENARIO: &str = "scenario.toml";
-const RUNS: &str = "runs";
+/// The folder of all runs in the output folder of a campaign.
+pub const RUNS: &str = "runs";
 /// Everything else that a campaign writes, and that `--force` may remove.
 const OVERALL: [&str; 7] = [
     SCENARIO,
@@ -227,6 +228,15 @@ impl OutputFolder {
     pub fn tables_of(&self, run: &RunSpec<'_>) -> io::Result<results::Tables> {
         results::Tables::read(&self.path_of(run))
     }
+}
+
+/// The folders of the runs that are stored of a campaign, in its order.
+pub fn stored_runs(out: &Path) -> io::Result<Vec<PathBuf>> {
+    let text = fs::read_to_string(out.join(MANIFEST))?;
+    let manifest: Manifest =
+        toml::from_str(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    let folders = manifest.runs.iter().map(|name| out.join(RUNS).join(name));
+    Ok(folders.filter(|folder| folder.join(CONFIG).is_file()).collect())
 }
 
 fn missing_is_fine(result: io::Result<()>) -> io::Result<()> {

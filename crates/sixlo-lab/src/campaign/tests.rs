@@ -24,7 +24,7 @@ fn scenario(text: &str) -> Scenario {
         name: "test.toml".into(),
         text: text.into(),
     };
-    Scenario::parse("test", source, Path::new("")).unwrap()
+    Scenario::parse("test", source, Path::new(""), None).unwrap()
 }
 
 fn options(folder: &TestFolder) -> Options {
@@ -142,11 +142,11 @@ fn the_tables_over_all_runs_name_axes_seed_and_run() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 1 + 6 * 4);
     assert!(
-        lines[0].starts_with("traffic.payload_bytes,seed,datagram,source,"),
+        lines[0].starts_with("traffic.payload_bytes,seed,datagram,kind,source,"),
         "{}",
         lines[0]
     );
-    assert!(lines[5].starts_with("16,2,0,2,"), "{}", lines[5]);
+    assert!(lines[5].starts_with("16,2,0,,2,"), "{}", lines[5]);
     assert!(lines[5].contains(",payload_bytes-16-seed-2-"), "{}", lines[5]);
     let summary = fs::read_to_string(options.out.join("summary.csv")).unwrap();
     assert!(
@@ -343,7 +343,7 @@ fn the_configuration_beside_a_run_is_a_scenario_that_repeats_it() {
     run(&scenario, &options, &write_tables, &()).unwrap();
     let plan = Plan::new(&scenario, "a");
     let config = options.out.join("runs").join(&plan.runs[5].name).join(CONFIG);
-    let again = Scenario::read(&config).unwrap();
+    let again = Scenario::read(&config, None).unwrap();
     assert_eq!((again.seeds.as_slice(), again.points.len()), (&[3][..], 1));
     assert_eq!(again.points[0].config, scenario.points[1].config);
 }

@@ -30,7 +30,7 @@ fn scenario(text: &str) -> Scenario {
         name: "test.toml".into(),
         text: text.into(),
     };
-    Scenario::parse("test", source, Path::new("")).unwrap()
+    Scenario::parse("test", source, Path::new(""), None).unwrap()
 }
 
 fn point(labels: &[&str], pdr: [f64; 3]) -> PointResult {

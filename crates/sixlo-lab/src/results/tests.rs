@@ -21,6 +21,8 @@ fn tables() -> Tables {
                 sent_s: 1.000_000_001,
                 latency_ms: Some(87.312_345),
                 fate: DELIVERED.to_owned(),
+                kind: "udp".to_owned(),
+                last: String::new(),
             },
             Datagram {
                 datagram: 2,
@@ -58,7 +60,7 @@ fn times_stand_in_a_table_to_the_nanosecond() {
     tables().write(folder.path()).unwrap();
     let text = std::fs::read_to_string(folder.path().join(DATAGRAMS)).unwrap();
     assert!(
-        text.contains("\n1,7,1,1,512,3,1.000000001,87.312345,delivered\n"),
+        text.contains("\n1,udp,7,1,1,512,3,1.000000001,87.312345,delivered,\n"),
         "{text}"
     );
 }

@@ -23,7 +23,7 @@ fn parse(text: &str) -> Result<Scenario, BadInput> {
         name: "my.toml".into(),
         text: text.into(),
     };
-    Scenario::parse("my", source, Path::new(""))
+    Scenario::parse("my", source, Path::new(""), None)
 }
 
 /// The message about a text with one thing wrong in it, which must hold all the given parts.
@@ -247,7 +247,9 @@ fn seeds_are_a_number_or_a_list_without_repetition() {
 
 #[test]
 fn a_file_that_is_missing_or_no_text_is_refused_by_name() {
-    let missing = Scenario::read(Path::new("no/such.toml")).unwrap_err().to_string();
+    let missing = Scenario::read(Path::new("no/such.toml"), None)
+        .unwrap_err()
+        .to_string();
     assert!(
         missing.contains("no/such.toml") && missing.contains("sixlo list"),
         "{missing}"
@@ -258,4 +260,52 @@ fn a_file_that_is_missing_or_no_text_is_refused_by_name() {
 fn a_topology_file_is_searched_in_the_folder_of_the_scenario() {
     let text = with("topology = \"lille-50\"", "topology.csv.file = \"none.csv\"");
     refused(&text, &["none.csv", "my.toml:3:21", "the folder of the scenario"]);
+}
+
+#[test]
+fn seeds_from_elsewhere_take_the_place_of_those_in_the_file() {
+    let source = Source {
+        name: "my.toml".into(),
+        text: GOOD.into(),
+    };
+    let scenario = Scenario::parse("my", source, Path::new(""), Some(vec![9])).unwrap();
+    assert_eq!(scenario.seeds, [9]);
+}
+
+#[test]
+fn a_sink_that_cannot_be_reached_is_refused_with_the_node_and_the_place() {
+    let chain = "topology = { chain = { nodes = 3, spacing_m = 7.0 } }";
+    refused(
+        &with("topology = \"lille-50\"", chain),
+        &["node 2 does not reach its parent 1, 7.00 m away", "my.toml:3:12"],
+    );
+    let grid = "topology = { grid = { nodes = 9, spacing_m = 7.0 } }";
+    refused(
+        &with("topology = \"lille-50\"", grid),
+        &["`topology`", "node 2 cannot reach the sink", "my.toml:3:12"],
+    );
+}
+
+#[test]
+fn an_address_that_two_nodes_have_is_refused_at_the_second() {
+    let nodes = "[[topology.nodes]]\n[[topology.nodes]]\nx_m = 5\n[[topology.nodes]]\nx_m = 9\n\
+                 eui64 = \"02:00:00:00:00:00:00:02\"\n";
+    let text = with("topology = \"lille-50\"\n", "") + nodes;
+    refused(
+        &text,
+        &[
+            "eui64",
+            "02:00:00:00:00:00:00:02",
+            "one of its own",
+            "my.toml:21:9",
+        ],
+    );
+}
+
+#[test]
+fn a_payload_larger_than_a_packet_carries_is_refused_at_the_value_of_the_axis() {
+    refused(
+        &with("[16, 512]", "[16, 1233]"),
+        &["1233 bytes", "8 to 1232", "my.toml:6:30"],
+    );
 }

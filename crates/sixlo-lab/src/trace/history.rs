@@ -1,6 +1,6 @@
 //! The history of one datagram, for people: what happened to it, module by module and node by node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Write};
 
 use super::line::Line;
@@ -17,15 +17,18 @@ pub struct Style {
     pub colour: bool,
 }
 
-/// Reads the lines of a trace that belong to a datagram, or to packets that answer it.
-pub fn lines_of(trace: impl BufRead, datagram: u32) -> io::Result<Vec<String>> {
-    let mut found = Vec::new();
-    let cause = format!("cause={datagram}");
+/// Reads the lines of a trace that belong to these datagrams, or to packets that answer them.
+pub fn lines_of(trace: impl BufRead, datagrams: &BTreeSet<u32>) -> io::Result<BTreeMap<u32, Vec<String>>> {
+    let mut found: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for line in trace.lines() {
         let line = line?;
-        let answers = || line.split([',', ' ']).any(|word| word == cause);
-        if Line::datagram_of(&line) == Some(datagram) || answers() {
-            found.push(line);
+        let own = Line::datagram_of(&line).filter(|number| datagrams.contains(number));
+        let answered = || {
+            let cause = line.split([',', ' ']).find_map(|word| word.strip_prefix("cause="))?;
+            cause.parse().ok().filter(|number| datagrams.contains(number))
+        };
+        if let Some(number) = own.or_else(answered) {
+            found.entry(number).or_default().push(line);
         }
     }
     Ok(found)
@@ -33,7 +36,12 @@ pub fn lines_of(trace: impl BufRead, datagram: u32) -> io::Result<Vec<String>> {
 
 /// Writes the history that these lines tell. Times are milliseconds since the first of them.
 pub fn write(out: &mut impl Write, lines: &[String], datagram: u32, style: Style) -> io::Result<()> {
-    let lines: Vec<Line<'_>> = lines.iter().filter_map(|line| Line::parse(line).ok()).collect();
+    let mut lines: Vec<Line<'_>> = lines.iter().filter_map(|line| Line::parse(line).ok()).collect();
+    // The simulator learns the datagram's number from the stack, so the call that sent it is told after its first steps.
+    let source = lines.iter().position(|line| line.layer == "source");
+    if let Some(sent) = source.filter(|sent| lines[*sent].time_ns == lines[0].time_ns) {
+        lines[..=sent].rotate_right(1);
+    }
     let Some(first) = lines.first() else {
         return writeln!(out, "  nothing is recorded of datagram {datagram}");
     };
@@ -51,7 +59,7 @@ pub fn write(out: &mut impl Write, lines: &[String], datagram: u32, style: Style
             None => tell::event(line, datagram),
         };
         let indent = (place * INDENT).min(INDENT_MAX);
-        let since_ns = line.time_ns - first.time_ns;
+        let since_ns = line.time_ns.saturating_sub(first.time_ns);
         write!(out, "{:>10}  ", tell::milliseconds(since_ns))?;
         let (start, end) = colours(style, place, tell::weight(line));
         writeln!(out, "{start}{:indent$}{:<5} {text}{end}", "", line.node)?;

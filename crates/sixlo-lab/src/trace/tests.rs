@@ -223,7 +223,8 @@ fn what_is_no_line_is_refused() {
 }
 
 fn history(datagram: u32, colour: bool) -> String {
-    let lines = history::lines_of(written().as_bytes(), datagram).unwrap();
+    let lines = history::lines_of(written().as_bytes(), &[datagram].into()).unwrap();
+    let lines = lines.get(&datagram).cloned().unwrap_or_default();
     let mut out = Vec::new();
     history::write(&mut out, &lines, datagram, history::Style { colour }).unwrap();
     String::from_utf8(out).unwrap()
@@ -298,4 +299,18 @@ fn colours_stand_only_where_they_are_asked_for() {
 #[test]
 fn a_datagram_that_is_not_in_the_trace_is_said_to_be_unknown() {
     assert_eq!(history(99, false), "  nothing is recorded of datagram 99\n");
+}
+
+#[test]
+fn a_history_begins_with_the_call_that_sent_the_datagram() {
+    let mut writer = Writer::new(Vec::new(), []).unwrap();
+    writer.stack(5, 3, &all_events()[0]).unwrap();
+    writer.app(5, 3, 7, App::Sent).unwrap();
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    let lines = history::lines_of(text.as_bytes(), &[7].into()).unwrap();
+    let mut out = Vec::new();
+    history::write(&mut out, &lines[&7], 7, history::Style::default()).unwrap();
+    let told = String::from_utf8(out).unwrap();
+    let source = told.find("the application sends it").unwrap();
+    assert!(source < told.find("starts as a packet").unwrap(), "{told}");
 }
