@@ -66,7 +66,7 @@ impl CdfPanels {
             @for (number, panel) in self.panels.iter().enumerate() {
                 @let area = Area {
                     left: 56.0 + width * (number % columns) as f64,
-                    right: 56.0 + width * (number % columns + 1) as f64 - 24.0,
+                    right: 56.0 + width * (number % columns + 1) as f64 - 40.0,
                     top: 56.0 + PANEL_HEIGHT * (number / columns) as f64,
                     bottom: 56.0 + PANEL_HEIGHT * (number / columns) as f64 + PANEL_HEIGHT - 84.0,
                 };
