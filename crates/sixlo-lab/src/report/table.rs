@@ -49,9 +49,10 @@ impl Cell {
 
 /// Three significant digits or so, enough to compare by.
 fn decimals(value: f64) -> String {
+    // The limits lie where rounding would add a digit.
     match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }
 }
