@@ -192,7 +192,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => {
             // Help and version go to standard output, mistakes to standard error; a closed pipe is no mistake.
             let _ = error.print();
-            return if error.use_stderr() { EXIT_BAD_INPUT } else { EXIT_OK };
+            return if error.use_stderr() {
+                EXIT_BAD_INPUT
+            } else {
+                EXIT_OK
+            };
         }
     };
     let mut out = io::BufWriter::new(io::stdout().lock());

@@ -106,7 +106,12 @@ fn datagram(record: &Record) -> Datagram {
     };
     Datagram {
         datagram: record.id,
-        kind: if record.flow & ECHO_FLOW == 0 { "udp" } else { "echo" }.to_owned(),
+        kind: if record.flow & ECHO_FLOW == 0 {
+            "udp"
+        } else {
+            "echo"
+        }
+        .to_owned(),
         source: record.from + 1,
         sequence: record.sequence,
         destination: record.to + 1,
@@ -120,9 +125,15 @@ fn datagram(record: &Record) -> Datagram {
 }
 
 fn run(result: &RunResult, datagrams: &[Datagram]) -> Run {
-    let mut latencies: Vec<f64> = datagrams.iter().filter_map(|datagram| datagram.latency_ms).collect();
+    let mut latencies: Vec<f64> = datagrams
+        .iter()
+        .filter_map(|datagram| datagram.latency_ms)
+        .collect();
     latencies.sort_by(f64::total_cmp);
-    let refused = result.records.iter().filter(|record| matches!(record.fate, Fate::Refused(_)));
+    let refused = result
+        .records
+        .iter()
+        .filter(|record| matches!(record.fate, Fate::Refused(_)));
     let (delivered, sent) = result.delivered();
     let total = |count: fn(&NodeResult) -> u64| result.nodes.iter().map(count).sum::<u64>();
     let retransmissions = total(|node| node.stack.retransmissions);
@@ -183,7 +194,9 @@ fn node(plan: &Plan, duration: Time, index: u16, of: &NodeResult) -> Node {
 fn losses(result: &RunResult, datagrams: &[Datagram]) -> Vec<Loss> {
     let mut counts: BTreeMap<(&str, u16, &str), u64> = BTreeMap::new();
     for datagram in datagrams.iter().filter(|datagram| datagram.fate != DELIVERED) {
-        *counts.entry(("datagram", datagram.source, &datagram.fate)).or_default() += 1;
+        *counts
+            .entry(("datagram", datagram.source, &datagram.fate))
+            .or_default() += 1;
     }
     for (node, number) in result.nodes.iter().zip(1..) {
         for (reason, count) in Reason::ALL.iter().zip(node.stack.drops) {

@@ -26,10 +26,16 @@ fn all(out: &mut impl Write) -> Result<(), Failure> {
     let width = ALL.iter().map(|shipped| shipped.name.len()).max().unwrap_or(0);
     let mut print = || {
         for shipped in ALL {
-            let title = shipped.scenario(None).map(|scenario| scenario.title).unwrap_or_default();
+            let title = shipped
+                .scenario(None)
+                .map(|scenario| scenario.title)
+                .unwrap_or_default();
             writeln!(out, "{:width$}  {title}", shipped.name)?;
         }
-        writeln!(out, "\nRun one with `sixlo run NAME`; `sixlo list --show NAME` prints its file, to start your own from.")
+        writeln!(
+            out,
+            "\nRun one with `sixlo run NAME`; `sixlo list --show NAME` prints its file, to start your own from."
+        )
     };
     print().map_err(Failure::stdout)
 }
@@ -42,7 +48,9 @@ pub(super) fn suggest(name: &str) -> String {
         .min()
         .filter(|(distance, name)| *distance <= 1 + name.len() / 4);
     match nearest {
-        Some((_, nearest)) => format!("did you mean `{nearest}`? `sixlo list` shows all; a file ends in .toml"),
+        Some((_, nearest)) => {
+            format!("did you mean `{nearest}`? `sixlo list` shows all; a file ends in .toml")
+        }
         None => "`sixlo list` shows those that ship; a file ends in .toml".to_owned(),
     }
 }

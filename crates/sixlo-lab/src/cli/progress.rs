@@ -25,7 +25,8 @@ pub(super) struct Shown {
 impl Shown {
     pub(super) fn new() -> Self {
         let bar = io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:40.cyan/blue} {pos} of {len} runs  {elapsed} {msg}");
+            let style =
+                ProgressStyle::with_template("{bar:40.cyan/blue} {pos} of {len} runs  {elapsed} {msg}");
             let bar = ProgressBar::new(0);
             bar.enable_steady_tick(Duration::from_millis(200));
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
@@ -42,7 +43,10 @@ impl Shown {
 
     /// Runs that are stored, and all.
     pub(super) fn count(&self) -> (usize, usize) {
-        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+        (
+            self.done.load(Ordering::Relaxed),
+            self.total.load(Ordering::Relaxed),
+        )
     }
 
     /// Takes the bar away; gives the seconds since the start.
@@ -65,7 +69,9 @@ impl Progress for Shown {
             bar.set_position(done as u64);
             return;
         }
-        let Ok(mut last) = self.last_line.lock() else { return };
+        let Ok(mut last) = self.last_line.lock() else {
+            return;
+        };
         if last.elapsed() >= BETWEEN_LINES {
             *last = Instant::now();
             let seconds = self.started.elapsed().as_secs();

@@ -91,7 +91,11 @@ fn tell(
     let line = |out: &mut dyn Write, path: &str, what: &str| writeln!(out, "  {path:<44}  {what}");
     line(out, "report.html", "the report, for a browser")?;
     line(out, "plots/*.svg", "its figures")?;
-    line(out, "summary.csv, runs.csv, datagrams.csv, ...", "tables, see docs/data-dictionary.md")?;
+    line(
+        out,
+        "summary.csv, runs.csv, datagrams.csv, ...",
+        "tables, see docs/data-dictionary.md",
+    )?;
     let plan = Plan::new(scenario, &options.build);
     let of = |wanted: fn(&campaign::RunSpec<'_>) -> bool, file: &str| -> Option<PathBuf> {
         let run = plan.runs.iter().find(|run| wanted(run))?;

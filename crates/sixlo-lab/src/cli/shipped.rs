@@ -56,7 +56,8 @@ pub fn find(name: &str) -> Option<&'static Shipped> {
 /// Reads what a user called a scenario: a file, or one that ships.
 pub fn open(given: &str, seeds: Option<Vec<u64>>) -> Result<Scenario, BadInput> {
     let path = Path::new(given);
-    let looks_like_a_file = path.extension().is_some() || given.contains(std::path::MAIN_SEPARATOR) || path.is_file();
+    let looks_like_a_file =
+        path.extension().is_some() || given.contains(std::path::MAIN_SEPARATOR) || path.is_file();
     match find(given) {
         _ if looks_like_a_file => Scenario::read(path, seeds),
         Some(shipped) => shipped.scenario(seeds),

@@ -17,14 +17,21 @@ use crate::trace::history::{self, Style};
 pub(super) fn trace(args: &TraceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let results = Results::open(&args.results)?;
     let chosen: Vec<&Datagram> = if let Some(number) = args.datagram {
-        vec![results.find(|datagram| datagram.datagram == number && number != 0, || format!("no datagram {number}"))?]
+        vec![results.find(
+            |datagram| datagram.datagram == number && number != 0,
+            || format!("no datagram {number}"),
+        )?]
     } else if let (Some(node), Some(seq)) = (args.node, args.seq) {
         let wanted = |datagram: &Datagram| datagram.source == node && datagram.sequence == seq;
         vec![results.find(wanted, || format!("no datagram {seq} of node {node}"))?]
     } else if args.list {
         return results.list(args.lost, out).map_err(Failure::stdout);
     } else if args.lost {
-        results.datagrams.iter().filter(|datagram| datagram.fate != DELIVERED).collect()
+        results
+            .datagrams
+            .iter()
+            .filter(|datagram| datagram.fate != DELIVERED)
+            .collect()
     } else {
         return results.overview(&args.results, out).map_err(Failure::stdout);
     };
@@ -36,7 +43,9 @@ pub(super) fn trace(args: &TraceArgs, out: &mut impl Write) -> Result<(), Failur
         colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
     };
     for datagram in chosen {
-        results.tell(datagram, &lines, style, out).map_err(Failure::stdout)?;
+        results
+            .tell(datagram, &lines, style, out)
+            .map_err(Failure::stdout)?;
     }
     Ok(())
 }
@@ -56,7 +65,11 @@ impl Results {
             let runs = campaign::stored_runs(path).map_err(|error| Failure::Io(shown.clone(), error))?;
             let traced = runs.iter().find(|run| run.join(TRACE).is_file());
             traced.or(runs.first()).cloned().ok_or_else(|| {
-                BadInput::whole(&shown, "no run of this campaign is stored", "finish it with `sixlo run`")
+                BadInput::whole(
+                    &shown,
+                    "no run of this campaign is stored",
+                    "finish it with `sixlo run`",
+                )
             })?
         } else if path.join(CONFIG).is_file() {
             path.to_owned()
@@ -74,11 +87,23 @@ impl Results {
         })
     }
 
-    fn find(&self, wanted: impl Fn(&Datagram) -> bool, what: impl Fn() -> String) -> Result<&Datagram, Failure> {
-        self.datagrams.iter().find(|datagram| wanted(datagram)).ok_or_else(|| {
-            let file = self.folder.display().to_string();
-            BadInput::whole(file, format!("the run has {}", what()), "`sixlo trace RESULTS --list` shows all").into()
-        })
+    fn find(
+        &self,
+        wanted: impl Fn(&Datagram) -> bool,
+        what: impl Fn() -> String,
+    ) -> Result<&Datagram, Failure> {
+        self.datagrams
+            .iter()
+            .find(|datagram| wanted(datagram))
+            .ok_or_else(|| {
+                let file = self.folder.display().to_string();
+                BadInput::whole(
+                    file,
+                    format!("the run has {}", what()),
+                    "`sixlo trace RESULTS --list` shows all",
+                )
+                .into()
+            })
     }
 
     /// How many arrived, and why the others did not.
@@ -90,7 +115,12 @@ impl Results {
         let mut fates: Vec<_> = fates.into_iter().collect();
         fates.sort_by_key(|(fate, (count, _))| (*fate != DELIVERED, std::cmp::Reverse(*count)));
         let width = fates.iter().map(|(fate, _)| fate.len()).max().unwrap_or(0);
-        writeln!(out, "{} datagrams in {}", self.datagrams.len(), self.folder.display())?;
+        writeln!(
+            out,
+            "{} datagrams in {}",
+            self.datagrams.len(),
+            self.folder.display()
+        )?;
         for (fate, (count, first)) in fates {
             let first = match first.datagram {
                 0 => format!("--node {} --seq {}", first.source, first.sequence),
@@ -99,12 +129,18 @@ impl Results {
             writeln!(out, "  {fate:width$}  {count:>7}   the first: {first}")?;
         }
         let path = path.display();
-        writeln!(out, "\nThe history of one: sixlo trace {path} --datagram N\nAll of them: sixlo trace {path} --list")
+        writeln!(
+            out,
+            "\nThe history of one: sixlo trace {path} --datagram N\nAll of them: sixlo trace {path} --list"
+        )
     }
 
     /// One line a datagram.
     fn list(&self, only_lost: bool, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "datagram  source  seq  to      bytes  hops       sent_s   latency_ms  fate")?;
+        writeln!(
+            out,
+            "datagram  source  seq  to      bytes  hops       sent_s   latency_ms  fate"
+        )?;
         let wanted = |datagram: &&Datagram| !only_lost || datagram.fate != DELIVERED;
         for datagram in self.datagrams.iter().filter(wanted) {
             let Datagram {
@@ -151,7 +187,10 @@ impl Results {
         let (Some(point), Some(seed)) = (scenario.points.first(), scenario.seeds.first()) else {
             return Err(failed("its configuration describes no run".to_owned()));
         };
-        let _ = writeln!(io::stderr(), "this run left no trace; running it once more to record it");
+        let _ = writeln!(
+            io::stderr(),
+            "this run left no trace; running it once more to record it"
+        );
         let part = self.folder.join(format!("{}trace", files::PART));
         let attempt = || -> Result<(), Failure> {
             let output = |error| Failure::Io(part.display().to_string(), error);
@@ -198,7 +237,11 @@ impl Results {
             sent_s,
             ..
         } = datagram;
-        let what = if kind == "echo" { "echo request" } else { "datagram" };
+        let what = if kind == "echo" {
+            "echo request"
+        } else {
+            "datagram"
+        };
         let plural = if *hops == 1 { "" } else { "s" };
         writeln!(
             out,

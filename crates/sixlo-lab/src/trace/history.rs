@@ -24,7 +24,9 @@ pub fn lines_of(trace: impl BufRead, datagrams: &BTreeSet<u32>) -> io::Result<BT
         let line = line?;
         let own = Line::datagram_of(&line).filter(|number| datagrams.contains(number));
         let answered = || {
-            let cause = line.split([',', ' ']).find_map(|word| word.strip_prefix("cause="))?;
+            let cause = line
+                .split([',', ' '])
+                .find_map(|word| word.strip_prefix("cause="))?;
             cause.parse().ok().filter(|number| datagrams.contains(number))
         };
         if let Some(number) = own.or_else(answered) {
