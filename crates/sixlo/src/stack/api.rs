@@ -19,15 +19,22 @@ use crate::wire::ipv6::NextHeader;
 pub struct NoInterface;
 
 impl Stack<'_> {
-    /// Brings an interface up, with its link-local addresses (RFC 4944 section 7). One that is up already starts anew.
+    /// Brings an interface up, with its link-local addresses (RFC 4944 section 7). One that is up already starts anew,
+    /// without those that it had.
     ///
     /// # Errors
     ///
     /// If there is no such place, none for its addresses, or packets still wait in it.
     pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig) -> Result<(), NoInterface> {
+        let before = self.modules.netif.config(iface).copied();
         let sequence = self.core.rng.next_u32() as u8;
         if !self.modules.netif.bring_up(iface, config, sequence) {
             return Err(NoInterface);
+        }
+        for addr in before.iter().flat_map(IfaceConfig::link_addrs) {
+            if let Some(link_local) = addr.link_local() {
+                self.modules.ipv6.remove_address(link_local);
+            }
         }
         for addr in config.link_addrs() {
             if let Some(link_local) = addr.link_local() {

@@ -2,6 +2,7 @@
 
 mod basics;
 mod ground;
+mod hostile;
 pub(crate) mod net;
 mod options;
 pub(crate) mod packets;
