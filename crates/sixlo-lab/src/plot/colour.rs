@@ -1,77 +1,68 @@
 //! The one palette of all figures and reports, on paper of light colour.
 
+use plotters::style::RGBColor;
+use plotters::style::colors::colormaps::{ColorMap, DerivedColorMap};
+
 /// What everything is drawn on.
-pub const PAPER: &str = "#ffffff";
+pub const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
 /// Titles and values.
-pub const INK: &str = "#1d2733";
+pub const INK: RGBColor = RGBColor(0x1d, 0x27, 0x33);
 /// Labels of axes and remarks.
-pub const MUTED: &str = "#5f6f80";
+pub const MUTED: RGBColor = RGBColor(0x5f, 0x6f, 0x80);
 /// Axes.
-pub const AXIS: &str = "#9aa7b4";
+pub const AXIS: RGBColor = RGBColor(0x9a, 0xa7, 0xb4);
 /// Grid lines.
-pub const GRID: &str = "#e6ebf0";
+pub const GRID: RGBColor = RGBColor(0xe6, 0xeb, 0xf0);
 
 /// Series and categories, told apart also by people who confuse red and green.
-pub const SERIES: [&str; 10] = [
-    "#2c6fb3", "#d9652b", "#2f9e8f", "#8b5fb5", "#c9a227", "#c43e5c", "#58a6d6", "#7d8b3a", "#a0714f",
-    "#7b8794",
+pub const SERIES: [RGBColor; 10] = [
+    RGBColor(0x2c, 0x6f, 0xb3),
+    RGBColor(0xd9, 0x65, 0x2b),
+    RGBColor(0x2f, 0x9e, 0x8f),
+    RGBColor(0x8b, 0x5f, 0xb5),
+    RGBColor(0xc9, 0xa2, 0x27),
+    RGBColor(0xc4, 0x3e, 0x5c),
+    RGBColor(0x58, 0xa6, 0xd6),
+    RGBColor(0x7d, 0x8b, 0x3a),
+    RGBColor(0xa0, 0x71, 0x4f),
+    RGBColor(0x7b, 0x87, 0x94),
 ];
 
 /// The colour of the series with this number.
-pub fn series(number: usize) -> &'static str {
+pub fn series(number: usize) -> RGBColor {
     SERIES[number % SERIES.len()]
 }
 
-/// A colour on a scale: stops of red, green and blue, evenly spaced from 0 to 1.
-fn between(stops: &[[f64; 3]], share: f64) -> String {
-    let place = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;
-    let below = (place.floor() as usize).min(stops.len() - 2);
-    let part = place - below as f64;
-    let channel = |i: usize| stops[below][i] + (stops[below + 1][i] - stops[below][i]) * part;
-    format!(
-        "#{:02x}{:02x}{:02x}",
-        channel(0).round() as u8,
-        channel(1).round() as u8,
-        channel(2).round() as u8
-    )
-}
-
 /// How good something is, 0 to 1: crimson over amber to teal.
-pub fn quality(share: f64) -> String {
-    between(
-        &[
-            [178.0, 32.0, 60.0],
-            [233.0, 160.0, 52.0],
-            [120.0, 178.0, 120.0],
-            [24.0, 130.0, 135.0],
-        ],
-        share,
-    )
+pub fn quality(share: f64) -> RGBColor {
+    DerivedColorMap::new(&[
+        RGBColor(178, 32, 60),
+        RGBColor(233, 160, 52),
+        RGBColor(120, 178, 120),
+        RGBColor(24, 130, 135),
+    ])
+    .get_color(share)
 }
 
 /// How far away something is, 0 to 1: from deep blue to pale.
-pub fn depth(share: f64) -> String {
-    between(
-        &[
-            [27.0, 58.0, 107.0],
-            [58.0, 117.0, 175.0],
-            [138.0, 182.0, 219.0],
-            [222.0, 234.0, 245.0],
-        ],
-        share,
-    )
+pub fn depth(share: f64) -> RGBColor {
+    DerivedColorMap::new(&[
+        RGBColor(27, 58, 107),
+        RGBColor(58, 117, 175),
+        RGBColor(138, 182, 219),
+        RGBColor(222, 234, 245),
+    ])
+    .get_color(share)
 }
 
 /// Numbers in an order, such as hops, 0 to 1: dark violet over blue and green to ochre.
-pub fn ordered(share: f64) -> String {
-    between(
-        &[
-            [68.0, 30.0, 110.0],
-            [49.0, 96.0, 160.0],
-            [32.0, 148.0, 139.0],
-            [112.0, 176.0, 72.0],
-            [222.0, 170.0, 40.0],
-        ],
-        share,
-    )
+pub fn ordered(share: f64) -> RGBColor {
+    DerivedColorMap::new(&[
+        RGBColor(68, 30, 110),
+        RGBColor(49, 96, 160),
+        RGBColor(32, 148, 139),
+        RGBColor(112, 176, 72),
+        RGBColor(222, 170, 40),
+    ])
+    .get_color(share)
 }

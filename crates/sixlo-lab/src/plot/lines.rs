@@ -1,8 +1,14 @@
 //! Lines over a parameter, each value with its confidence interval.
 
-use maud::{Markup, html};
+use maud::Markup;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
 
-use super::{Area, Horizontal, NARROW, Scale, axes, bold, colour, figure, line, n, spread, text_width};
+use super::axis::extent;
+use super::{
+    Axis, Canvas, Chart, Drawn, Horizontal, Margins, NARROW, NORMAL, Tooltip, Unit, bold, chart, colour,
+    figure, horizontal_axis, nothing, place, spread, stroke, units, vertical_axis, widest,
+};
 
 /// Estimates over a parameter, one line a series.
 #[derive(Clone, Debug)]
@@ -13,8 +19,8 @@ pub struct LineChart {
     pub x: Horizontal,
     /// Its name and unit.
     pub x_title: String,
-    /// The scale of the estimates.
-    pub y: Scale,
+    /// What the estimates count.
+    pub unit: Unit,
     /// Their name and unit.
     pub y_title: String,
     /// The lines.
@@ -27,7 +33,7 @@ pub struct Series {
     /// Its name, which stands at its end; empty if there is only one.
     pub label: String,
     /// Its colour.
-    pub colour: String,
+    pub colour: RGBColor,
     /// Its values, from left to right.
     pub values: Vec<Value>,
 }
@@ -37,90 +43,107 @@ pub struct Series {
 pub struct Value {
     /// The parameter.
     pub x: f64,
-    /// The estimate.
+    /// The estimate, 0 or more.
     pub y: f64,
-    /// The ends of its interval, if it has one.
+    /// The ends of its interval, if it has one; 0 or more.
     pub interval: Option<(f64, f64)>,
     /// What the tooltip says.
     pub tooltip: String,
 }
 
+const HEIGHT: f64 = 340.0;
+/// Between the names of lines.
+const LINE_GAP: f64 = 15.0;
+
 impl LineChart {
     /// Draws the chart.
     pub fn draw(&self) -> Markup {
-        const HEIGHT: f64 = 340.0;
-        let labels = self
-            .series
-            .iter()
-            .map(|series| text_width(&series.label))
-            .fold(0.0, f64::max);
-        let area = Area {
-            left: 58.0,
-            top: 44.0,
-            right: NARROW - 24.0 - if labels > 0.0 { labels + 14.0 } else { 0.0 },
-            bottom: HEIGHT - 56.0,
-        };
-        let content = html! {
-            (axes(area, &self.x, &self.y, &self.x_title, &self.y_title))
-            @for series in &self.series { (self.line(area, series)) }
-            (self.labels(area))
-        };
-        figure(NARROW, HEIGHT, &self.title, &content)
-    }
-
-    fn place(&self, area: Area, value: &Value) -> (f64, f64) {
-        (
-            self.x.at(value.x, area.left, area.right),
-            self.y.at(value.y, area.bottom, area.top),
-        )
-    }
-
-    fn line(&self, area: Area, series: &Series) -> Markup {
-        let points: Vec<String> = series
-            .values
-            .iter()
-            .map(|value| self.place(area, value))
-            .map(|(x, y)| format!("{},{}", n(x), n(y)))
-            .collect();
-        html! {
-            polyline points=(points.join(" ")) fill="none" stroke=(series.colour) stroke-width="2.25"
-                stroke-linejoin="round" {}
-            @for value in &series.values {
-                @let (x, y) = self.place(area, value);
-                g {
-                    title { (value.tooltip) }
-                    @if let Some((low, high)) = value.interval {
-                        @let (bottom, top) = (
-                            self.y.at(low, area.bottom, area.top), self.y.at(high, area.bottom, area.top)
-                        );
-                        (line(x, bottom, x, top, &series.colour, 1.5))
-                        (line(x - 5.0, bottom, x + 5.0, bottom, &series.colour, 1.5))
-                        (line(x - 5.0, top, x + 5.0, top, &series.colour, 1.5))
-                    }
-                    circle cx=(n(x)) cy=(n(y)) r="4.5" fill=(series.colour) stroke=(colour::PAPER)
-                        stroke-width="1.5" {}
-                }
-            }
+        if self.values().next().is_none() {
+            return nothing(NARROW, &self.title);
         }
+        figure(NARROW, HEIGHT, &self.title, |canvas| {
+            let title = bold(NORMAL, colour::INK, HPos::Left, VPos::Center);
+            let names = widest(self.series.iter().map(|series| series.label.as_str()), &title);
+            let margins = Margins {
+                left: 58.0,
+                top: 44.0,
+                right: 24.0 + if names > 0.0 { names + 14.0 } else { 0.0 },
+                bottom: 56.0,
+            };
+            canvas.draw_text(&self.y_title, &title, place(margins.left, 26.0))?;
+            let (x, y) = self.axes();
+            let mut chart = chart(canvas, &margins, x, y)?;
+            vertical_axis(&mut chart, colour::MUTED, true)?;
+            horizontal_axis(&mut chart, &self.x_title, false)?;
+            let mut tooltips = Vec::new();
+            for series in &self.series {
+                tooltips.extend(series.draw(&mut chart)?);
+            }
+            self.names(canvas, &chart, NARROW - margins.right + 12.0)?;
+            Ok(tooltips)
+        })
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        self.series.iter().flat_map(|series| &series.values)
+    }
+
+    /// Axes that hold all values and intervals.
+    pub(super) fn axes(&self) -> (Axis, Axis) {
+        let x = match &self.x {
+            Horizontal::Names(names) => Axis::names(names),
+            Horizontal::Numbers(_) => Axis::around(self.values().map(|value| value.x)),
+        };
+        let heights = self
+            .values()
+            .map(|value| value.interval.map_or(value.y, |(_, high)| high.max(value.y)));
+        let highest = extent(heights).map_or(0.0, |(_, max)| max);
+        let whole = if self.unit == Unit::Share { 1.0 } else { 0.0 };
+        (x, Axis::from_zero(self.unit, highest.max(whole)))
     }
 
     /// The names of the lines at their ends.
-    fn labels(&self, area: Area) -> Markup {
-        let ends: Vec<f64> = self
+    fn names(&self, canvas: &Canvas<'_>, chart: &Chart<'_>, x: f64) -> Drawn<()> {
+        let (_, rows) = chart.plotting_area().get_pixel_range();
+        let ends: Vec<i32> = self
             .series
             .iter()
-            .map(|series| {
-                series
-                    .values
-                    .last()
-                    .map_or(area.bottom, |value| self.place(area, value).1 + 4.0)
-            })
+            .map(|series| series.values.last())
+            .map(|last| last.map_or(rows.end, |value| chart.backend_coord(&(value.x, value.y)).1))
             .collect();
-        let places = spread(&ends, 15.0, area.top + 4.0, area.bottom);
-        html! {
-            @for (series, y) in self.series.iter().zip(places) {
-                (bold(area.right + 12.0, y, "start", &series.colour, &series.label))
-            }
+        let heights = spread(&ends, units(LINE_GAP), rows.start, rows.end);
+        for (series, y) in self.series.iter().zip(heights) {
+            let style = bold(NORMAL, series.colour, HPos::Left, VPos::Center);
+            canvas.draw_text(&series.label, &style, (units(x), y))?;
         }
+        Ok(())
+    }
+}
+
+impl Series {
+    fn draw(&self, chart: &mut Chart<'_>) -> Drawn<Vec<Tooltip>> {
+        let points = || self.values.iter().map(|value| (value.x, value.y));
+        chart.draw_series(LineSeries::new(points(), stroke(self.colour, 2.2)))?;
+        chart.draw_series(self.values.iter().filter_map(|value| {
+            let (low, high) = value.interval?;
+            let style = stroke(self.colour, 1.5);
+            Some(ErrorBar::new_vertical(
+                value.x,
+                low,
+                value.y,
+                high,
+                style,
+                units(10.0).unsigned_abs(),
+            ))
+        }))?;
+        // A ring of paper keeps points of several lines apart.
+        for (radius, fill) in [(5.2, colour::PAPER), (4.0, self.colour)] {
+            chart.draw_series(points().map(|point| Circle::new(point, units(radius), fill.filled())))?;
+        }
+        let tooltip = |value: &Value| {
+            let at = chart.backend_coord(&(value.x, value.y));
+            Tooltip::around(at, 9.0, &value.tooltip)
+        };
+        Ok(self.values.iter().map(tooltip).collect())
     }
 }

@@ -1,8 +1,16 @@
 //! The map of a network: nodes where they are, links to the parents in the colour of their quality.
 
-use maud::{Markup, html};
+use std::ops::Range;
 
-use super::{WIDE, bold, colour, figure, line, n, text};
+use maud::Markup;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::axis::{extent, one_two_five, plain};
+use super::{
+    Axis, Canvas, Chart, Drawn, Margins, NORMAL, SMALL, Tooltip, WIDE, bold, chart, colour, figure, nothing,
+    place, stroke, text, units,
+};
 
 /// The map of a network.
 #[derive(Clone, Debug)]
@@ -30,149 +38,209 @@ pub struct MapNode {
     pub tooltip: String,
 }
 
+/// Height of the legend.
 const TOP: f64 = 62.0;
+/// Height of the scale bar.
+const BOTTOM: f64 = 26.0;
+/// Around the outermost nodes.
 const MARGIN: f64 = 26.0;
-const HEIGHT_MAX: f64 = 760.0;
+const HEIGHT_MAX: f64 = 700.0;
 const HEIGHT_MIN: f64 = 150.0;
 
 /// The lowest quality that has a colour of its own; below, all links look alike.
 const QUALITY_LOW: f64 = 0.5;
 
+/// Metres east and north.
+type PlaceM = (f64, f64);
+
+/// How the nodes of a map are shown.
+struct Look {
+    /// Of a node that is not the sink, in pixels.
+    radius: f64,
+    /// Hops of the farthest node.
+    deepest: u16,
+    /// Nodes above this height are on an upper level, if there are levels.
+    upper_m: Option<f64>,
+}
+
+/// The part of the world that the map shows, with the same scale in both directions.
+struct Frame {
+    x_m: Range<f64>,
+    y_m: Range<f64>,
+    pixels_per_m: f64,
+    height: f64,
+}
+
+impl Frame {
+    fn around(places: &[PlaceM]) -> Self {
+        let (west, east) = extent(places.iter().map(|place| place.0)).unwrap_or_default();
+        let (south, north) = extent(places.iter().map(|place| place.1)).unwrap_or_default();
+        // A network of one node has a place, but no size.
+        let (wide, deep) = ((east - west).max(1.0), (north - south).max(0.01));
+        let room = WIDE - 2.0 * MARGIN;
+        let pixels_per_m = (room / wide).min((HEIGHT_MAX - 2.0 * MARGIN) / deep);
+        let height = (deep * pixels_per_m + 2.0 * MARGIN).max(HEIGHT_MIN);
+        let around = |low: f64, high: f64, pixels: f64| {
+            let (middle, half) = (f64::midpoint(low, high), pixels / pixels_per_m / 2.0);
+            middle - half..middle + half
+        };
+        Self {
+            x_m: around(west, east, WIDE),
+            y_m: around(south, north, height),
+            pixels_per_m,
+            height,
+        }
+    }
+}
+
 impl Map {
     /// Draws the map.
     pub fn draw(&self) -> Markup {
-        let extent = |axis: usize| {
-            let values = || self.nodes.iter().map(|node| node.at_m[axis]);
-            (
-                values().fold(f64::MAX, f64::min),
-                values().fold(f64::MIN, f64::max),
-            )
+        let heights = self.nodes.iter().map(|node| node.at_m[2]);
+        let Some((low, high)) = extent(heights) else {
+            return nothing(WIDE, &self.title);
         };
-        let ((west, east), (south, north)) = (extent(0), extent(1));
-        let (low, high) = extent(2);
-        let (wide, deep) = ((east - west).max(0.1), (north - south).max(0.1));
-        let pixels_per_m = ((WIDE - 2.0 * MARGIN) / wide).min((HEIGHT_MAX - TOP - 2.0 * MARGIN) / deep);
-        let drawn_height = (deep * pixels_per_m).max(HEIGHT_MIN - 2.0 * MARGIN);
-        let left = (WIDE - wide * pixels_per_m) / 2.0;
-        let bottom = TOP + MARGIN + (drawn_height + deep * pixels_per_m) / 2.0;
-        let levels = high - low > 1.0;
-        let middle = (low + high) / 2.0;
-        let deepest = self.nodes.iter().map(|node| node.hops).max().unwrap_or(1).max(1);
-        let radius = (100.0 / (self.nodes.len() as f64).sqrt()).clamp(3.0, 13.0);
-        let to_pixels = |node: &MapNode| {
-            let (x_m, y_m) = (node.at_m[0] - west, node.at_m[1] - south);
-            (left + x_m * pixels_per_m, bottom - y_m * pixels_per_m)
+        let look = Look {
+            radius: (100.0 / (self.nodes.len() as f64).sqrt()).clamp(3.0, 13.0),
+            deepest: self.nodes.iter().map(|node| node.hops).max().unwrap_or(1).max(1),
+            upper_m: (high - low > 1.0).then(|| f64::midpoint(low, high)),
         };
-        let mut places: Vec<(f64, f64)> = self.nodes.iter().map(to_pixels).collect();
-        move_apart(&mut places, radius * 2.1);
-        let content = html! {
-            (self.legend(deepest, levels))
-            g stroke-linecap="round" {
-                @for (node, from) in self.nodes.iter().zip(&places) { (self.link(node, *from, &places, radius)) }
+        let mut places: Vec<PlaceM> = self
+            .nodes
+            .iter()
+            .map(|node| (node.at_m[0], node.at_m[1]))
+            .collect();
+        let gap_m = look.radius * 2.1 / Frame::around(&places).pixels_per_m;
+        move_apart(&mut places, gap_m);
+        let frame = Frame::around(&places);
+        figure(WIDE, TOP + frame.height + BOTTOM, &self.title, |canvas| {
+            look.legend(canvas)?;
+            let margins = Margins {
+                left: 0.0,
+                top: TOP,
+                right: 0.0,
+                bottom: BOTTOM,
+            };
+            let (x, y) = (Axis::bare(frame.x_m.clone()), Axis::bare(frame.y_m.clone()));
+            let mut chart = chart(canvas, &margins, x, y)?;
+            self.links(&mut chart, &places, &look)?;
+            let mut tooltips = Vec::new();
+            for (node, at) in self.nodes.iter().zip(&places) {
+                look.node(&mut chart, node, *at)?;
+                tooltips.push(Tooltip::around(
+                    chart.backend_coord(at),
+                    look.radius,
+                    &node.tooltip,
+                ));
             }
-            @for (node, at) in self.nodes.iter().zip(&places) {
-                (Self::node(node, *at, radius, deepest, levels && node.at_m[2] > middle))
-            }
-            (scale_bar(pixels_per_m, TOP + 2.0 * MARGIN + drawn_height + 10.0))
-        };
-        figure(
-            WIDE,
-            TOP + 2.0 * MARGIN + drawn_height + 26.0,
-            &self.title,
-            &content,
-        )
+            scale_bar(canvas, frame.pixels_per_m, TOP + frame.height + BOTTOM / 2.0)?;
+            Ok(tooltips)
+        })
     }
 
-    fn link(&self, node: &MapNode, (x1, y1): (f64, f64), places: &[(f64, f64)], radius: f64) -> Markup {
-        let parent = node
-            .parent
-            .and_then(|number| self.nodes.iter().position(|other| other.number == number));
-        let Some(&(x2, y2)) = parent.and_then(|at| places.get(at)) else {
-            return html! {};
-        };
-        let stroke = node
-            .quality
-            .map_or_else(|| colour::AXIS.to_owned(), quality_colour);
-        let width = (radius / 2.6).clamp(1.5, 4.0);
-        html! {
-            g {
-                title { (node.tooltip) }
-                (line(x1, y1, x2, y2, &stroke, width))
-            }
-        }
+    fn links(&self, chart: &mut Chart<'_>, places: &[PlaceM], look: &Look) -> Drawn<()> {
+        let width = (look.radius / 2.6).clamp(1.5, 4.0);
+        chart.draw_series(self.nodes.iter().zip(places).filter_map(|(node, from)| {
+            let parent = node.parent?;
+            let at = self.nodes.iter().position(|other| other.number == parent)?;
+            let colour = node.quality.map_or(colour::AXIS, quality_colour);
+            Some(PathElement::new([*from, places[at]], stroke(colour, width)))
+        }))?;
+        Ok(())
     }
+}
 
-    fn node(node: &MapNode, (x, y): (f64, f64), radius: f64, deepest: u16, upper: bool) -> Markup {
+impl Look {
+    fn node(&self, chart: &mut Chart<'_>, node: &MapNode, at: PlaceM) -> Drawn<()> {
         let sink = node.parent.is_none();
-        let share = f64::from(node.hops.saturating_sub(1)) / f64::from(deepest.max(2) - 1);
-        let fill = if sink {
-            colour::SERIES[1].to_owned()
-        } else {
-            colour::depth(share)
+        let share = f64::from(node.hops.saturating_sub(1)) / f64::from(self.deepest.max(2) - 1);
+        let (fill, ink) = match sink {
+            true => (colour::SERIES[1], colour::PAPER),
+            false => (
+                colour::depth(share),
+                if share < 0.6 { colour::PAPER } else { colour::INK },
+            ),
         };
-        let ink = if sink || share < 0.6 {
-            colour::PAPER
-        } else {
-            colour::INK
-        };
-        let radius = if sink { radius * 1.35 } else { radius };
-        html! {
-            g {
-                title { (node.tooltip) }
-                @if upper {
-                    rect x=(n(x - radius * 0.9)) y=(n(y - radius * 0.9)) width=(n(radius * 1.8))
-                        height=(n(radius * 1.8)) rx="2" fill=(fill) stroke=(colour::INK) stroke-width="0.75" {}
-                } @else {
-                    circle cx=(n(x)) cy=(n(y)) r=(n(radius)) fill=(fill) stroke=(colour::INK) stroke-width="0.75" {}
-                }
-                @if radius >= 8.0 {
-                    g font-size=(n(radius * 0.95)) font-weight="600" {
-                        (text(x, y + radius * 0.34, "middle", ink, &node.number.to_string()))
-                    }
-                }
-            }
+        let radius = if sink { self.radius * 1.35 } else { self.radius };
+        let upper = self.upper_m.is_some_and(|upper_m| node.at_m[2] > upper_m);
+        chart.plotting_area().draw(&mark(at, radius, fill, upper))?;
+        if radius >= 8.0 {
+            let style = bold(radius * 0.95, ink, HPos::Center, VPos::Center);
+            chart.draw_series([Text::new(node.number.to_string(), at, style)])?;
         }
+        Ok(())
     }
 
-    fn legend(&self, deepest: u16, levels: bool) -> Markup {
-        let steps = 24;
-        let hops = deepest.min(12);
-        html! {
-            (bold(14.0, 20.0, "start", colour::INK, "Acknowledged transmissions to the parent"))
-            @for step in 0..steps {
-                @let share = QUALITY_LOW + (1.0 - QUALITY_LOW) * f64::from(step) / f64::from(steps - 1);
-                rect x=(n(14.0 + 7.0 * f64::from(step))) y="28" width="7.2" height="10" fill=(quality_colour(share)) {}
-            }
-            g font-size="11" {
-                (text(14.0, 52.0, "start", colour::MUTED, "50 % or less"))
-                (text(14.0 + 7.0 * f64::from(steps), 52.0, "end", colour::MUTED, "100 %"))
-            }
-            (bold(330.0, 20.0, "start", colour::INK, "Hops to the sink"))
-            @for hop in 1..=hops {
-                @let share = f64::from(hop - 1) / f64::from(hops.max(2) - 1);
-                circle cx=(n(337.0 + 19.0 * f64::from(hop - 1))) cy="34" r="7" fill=(colour::depth(share))
-                    stroke=(colour::INK) stroke-width="0.75" {}
-            }
-            g font-size="11" {
-                (text(337.0, 54.0, "middle", colour::MUTED, "1"))
-                @if hops > 1 {
-                    (text(337.0 + 19.0 * f64::from(hops - 1), 54.0, "middle", colour::MUTED, &deepest.to_string()))
-                }
-            }
-            circle cx="570" cy="16" r="7" fill=(colour::SERIES[1]) stroke=(colour::INK) stroke-width="0.75" {}
-            (text(584.0, 20.0, "start", colour::INK, "the sink"))
-            @if levels {
-                rect x="564" y="32" width="12" height="12" rx="2" fill=(colour::PAPER) stroke=(colour::INK)
-                    stroke-width="0.75" {}
-                (text(584.0, 42.0, "start", colour::INK, "on the upper level"))
-            }
+    fn legend(&self, canvas: &Canvas<'_>) -> Drawn<()> {
+        let title = bold(NORMAL, colour::INK, HPos::Left, VPos::Center);
+        let words = text(NORMAL, colour::INK, HPos::Left, VPos::Center);
+        let small = |h| text(SMALL, colour::MUTED, h, VPos::Center);
+        canvas.draw_text(
+            "Acknowledged transmissions to the parent",
+            &title,
+            place(14.0, 16.0),
+        )?;
+        for step in 0..56 {
+            let left = 14.0 + 3.0 * f64::from(step);
+            let colour = quality_colour(QUALITY_LOW + (1.0 - QUALITY_LOW) * f64::from(step) / 55.0);
+            let corners = [place(left, 28.0), place(left + 3.2, 38.0)];
+            canvas.draw(&Rectangle::new(corners, colour.filled()))?;
         }
+        canvas.draw_text("50 % or less", &small(HPos::Left), place(14.0, 48.0))?;
+        canvas.draw_text("100 %", &small(HPos::Right), place(182.0, 48.0))?;
+
+        canvas.draw_text("Hops to the sink", &title, place(330.0, 16.0))?;
+        let hops = self.deepest.min(12);
+        let at = |hop: u16| 337.0 + 19.0 * f64::from(hop - 1);
+        for hop in 1..=hops {
+            let share = f64::from(hop - 1) / f64::from(hops.max(2) - 1);
+            canvas.draw(&mark(place(at(hop), 34.0), 7.0, colour::depth(share), false))?;
+        }
+        canvas.draw_text("1", &small(HPos::Center), place(at(1), 50.0))?;
+        if hops > 1 {
+            let deepest = self.deepest.to_string();
+            canvas.draw_text(&deepest, &small(HPos::Center), place(at(hops), 50.0))?;
+        }
+
+        canvas.draw(&mark(place(610.0, 16.0), 7.0, colour::SERIES[1], false))?;
+        canvas.draw_text("the sink", &words, place(624.0, 16.0))?;
+        if self.upper_m.is_some() {
+            canvas.draw(&mark(place(610.0, 38.0), 7.0, colour::PAPER, true))?;
+            canvas.draw_text("on the upper level", &words, place(624.0, 38.0))?;
+        }
+        Ok(())
+    }
+}
+
+/// A node: a filled circle, or a square, with a thin outline.
+fn mark<'a, Coord: Clone + 'a>(
+    at: Coord,
+    radius: f64,
+    fill: RGBColor,
+    square: bool,
+) -> DynElement<'a, SVGBackend<'a>, Coord> {
+    let outline = stroke(colour::INK, 0.8);
+    if square {
+        let half = units(radius * 0.9);
+        // The library draws the outline of a rectangle as thin as it can, so a path goes around it.
+        let around = [
+            (-half, -half),
+            (half, -half),
+            (half, half),
+            (-half, half),
+            (-half, -half),
+        ];
+        let paper = EmptyElement::at(at) + Rectangle::new([around[0], around[2]], fill.filled());
+        (paper + PathElement::new(around, outline)).into_dyn()
+    } else {
+        let paper = EmptyElement::at(at) + Circle::new((0, 0), units(radius), fill.filled());
+        (paper + Circle::new((0, 0), units(radius), outline)).into_dyn()
     }
 }
 
 /// Moves places that would hide each other apart, a little at a time, until each pair is `gap` away or it has been
 /// tried often enough.
-fn move_apart(places: &mut [(f64, f64)], gap: f64) {
+fn move_apart(places: &mut [PlaceM], gap: f64) {
     for _ in 0..30 {
         let mut moved = false;
         for i in 0..places.len() {
@@ -183,12 +251,12 @@ fn move_apart(places: &mut [(f64, f64)], gap: f64) {
                     continue;
                 }
                 // Two in the same place go apart along a line.
-                let (ux, uy) = if distance > 0.1 {
+                let (ux, uy) = if distance > gap / 100.0 {
                     (dx / distance, dy / distance)
                 } else {
                     (1.0, 0.0)
                 };
-                let way = (gap - distance) / 2.0 + 0.05;
+                let way = (gap - distance) / 2.0 + gap / 500.0;
                 places[i] = (places[i].0 + ux * way, places[i].1 + uy * way);
                 places[j] = (places[j].0 - ux * way, places[j].1 - uy * way);
                 moved = true;
@@ -200,21 +268,23 @@ fn move_apart(places: &mut [(f64, f64)], gap: f64) {
     }
 }
 
-fn quality_colour(share: f64) -> String {
+fn quality_colour(share: f64) -> RGBColor {
     colour::quality((share - QUALITY_LOW) / (1.0 - QUALITY_LOW))
 }
 
 /// A bar as long as a round number of metres.
-fn scale_bar(pixels_per_m: f64, y: f64) -> Markup {
-    let metres = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]
-        .into_iter()
-        .find(|metres| metres * pixels_per_m >= 60.0)
-        .unwrap_or(1000.0);
+fn scale_bar(canvas: &Canvas<'_>, pixels_per_m: f64, y: f64) -> Drawn<()> {
+    let least_m = 60.0 / pixels_per_m;
+    let metres = *one_two_five(least_m..least_m * 10.0).first().unwrap_or(&least_m);
     let (right, left) = (WIDE - MARGIN, WIDE - MARGIN - metres * pixels_per_m);
-    html! {
-        (line(left, y, right, y, colour::INK, 1.5))
-        (line(left, y - 4.0, left, y + 4.0, colour::INK, 1.5))
-        (line(right, y - 4.0, right, y + 4.0, colour::INK, 1.5))
-        (text(left - 8.0, y + 4.0, "end", colour::INK, &format!("{metres} m")))
+    let style = stroke(colour::INK, 1.5);
+    canvas.draw(&PathElement::new([place(left, y), place(right, y)], style))?;
+    for end in [left, right] {
+        canvas.draw(&PathElement::new(
+            [place(end, y - 4.0), place(end, y + 4.0)],
+            style,
+        ))?;
     }
+    let words = text(NORMAL, colour::INK, HPos::Right, VPos::Center);
+    canvas.draw_text(&format!("{} m", plain(metres)), &words, place(left - 8.0, y))
 }

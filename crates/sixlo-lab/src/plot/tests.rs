@@ -1,31 +1,80 @@
+use plotters::coord::ranged1d::{BoldPoints, Ranged, ValueFormatter};
 use proptest::prelude::*;
 
-use super::scale::plain;
+use super::axis::plain;
 use super::*;
 
-#[test]
-fn a_linear_scale_has_ticks_at_round_numbers_around_its_values() {
-    let scale = Scale::from_zero(1_708.0, 5);
-    assert_eq!(scale.ticks(), [0.0, 500.0, 1_000.0, 1_500.0, 2_000.0]);
-    assert_eq!(
-        Scale::linear(6.5, 32.0, 6).ticks(),
-        [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0]
-    );
-    assert_eq!(scale.at(1_000.0, 0.0, 100.0), 50.0);
-    assert_eq!(scale.at(9_000.0, 0.0, 100.0), 100.0);
+/// Values and labels of the ticks of an axis.
+fn ticks(axis: &Axis) -> Vec<(f64, String)> {
+    let values = axis.key_points(BoldPoints(6));
+    values
+        .into_iter()
+        .map(|value| (value, axis.format_ext(&value)))
+        .collect()
+}
+
+fn labels(axis: &Axis) -> Vec<String> {
+    ticks(axis).into_iter().map(|(_, label)| label).collect()
 }
 
 #[test]
-fn a_logarithmic_scale_has_ticks_at_one_two_and_five() {
-    let scale = Scale::logarithmic(12.0, 180.0);
-    assert_eq!((scale.low(), scale.high()), (10.0, 200.0));
-    assert_eq!(scale.ticks(), [10.0, 20.0, 50.0, 100.0, 200.0]);
-    assert!((scale.at(100.0, 0.0, 1.0) - 0.768_6).abs() < 1e-3);
-    // Over many decades only the powers of ten.
+fn an_axis_from_zero_ends_at_a_round_number_above_its_values() {
+    let axis = Axis::from_zero(Unit::Number, 1_708.0);
+    assert_eq!(axis.range(), 0.0..2_000.0);
+    assert_eq!(labels(&axis), ["0", "500", "1000", "1500", "2000"]);
+    assert_eq!(axis.map(&1_000.0, (0, 100)), 50);
     assert_eq!(
-        Scale::logarithmic(0.9, 9_000.0).ticks(),
-        [1.0, 10.0, 100.0, 1_000.0, 10_000.0]
+        labels(&Axis::from_zero(Unit::Share, 1.0)),
+        ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
     );
+    assert_eq!(Axis::from_zero(Unit::Share, 0.163).range(), 0.0..0.2);
+    assert_eq!(Axis::from_zero(Unit::Number, 0.0).range(), 0.0..1.0);
+}
+
+#[test]
+fn an_axis_of_numbers_has_ticks_at_its_values_or_if_they_stand_too_close_at_round_ones() {
+    assert_eq!(labels(&Axis::around([32.0, 6.5, 13.0])), ["6.5", "13", "32"]);
+    let close = Axis::around((0..100).map(f64::from));
+    assert_eq!(labels(&close), ["0", "20", "40", "60", "80", "100"]);
+    assert_eq!(labels(&Axis::around([7.0])), ["7"]);
+    let none = Axis::around([f64::NAN, f64::INFINITY]);
+    assert!(none.range().start < none.range().end && ticks(&none).is_empty());
+}
+
+#[test]
+fn a_logarithmic_axis_has_ticks_at_one_two_and_five() {
+    let axis = Axis::logarithmic(12.0, 180.0);
+    assert_eq!(labels(&axis), ["10", "20", "50", "100", "200"]);
+    assert_eq!(axis.range(), 10.0..200.0);
+    // log10(100 / 10) / log10(200 / 10)
+    assert_eq!(axis.map(&100.0, (0, 1_000)), 768);
+    // Over many decades only the powers of ten.
+    let wide = Axis::logarithmic(0.9, 9_000.0);
+    assert!(
+        ticks(&wide)
+            .iter()
+            .all(|(value, _)| libm::log10(*value).fract().abs() < 1e-9)
+    );
+    assert!(labels(&wide).contains(&"1000".to_owned()), "{wide:?}");
+}
+
+#[test]
+fn names_are_spaced_evenly_and_can_run_from_top_to_bottom() {
+    let names = ["disc", "log", "list"].map(str::to_owned);
+    let axis = Axis::names(&names);
+    assert_eq!(labels(&axis), names);
+    let places = |axis: &Axis| [0.0, 1.0, 2.0].map(|value| axis.map(&value, (0, 600)));
+    assert_eq!(places(&axis), [100, 300, 500]);
+    assert_eq!(places(&axis.reversed()), [500, 300, 100]);
+}
+
+#[test]
+fn labels_that_are_numbers_make_a_scale_and_others_make_names() {
+    let of = |labels: [&str; 2]| Horizontal::of(&labels.map(str::to_owned));
+    assert_eq!(of(["16", "512"]), Horizontal::Numbers(vec![16.0, 512.0]));
+    assert_eq!(of(["16", "512"]).value(1), 512.0);
+    assert_eq!(of(["disc", "16"]).value(1), 1.0);
+    assert!(matches!(of(["inf", "16"]), Horizontal::Names(_)));
 }
 
 #[test]
@@ -41,182 +90,447 @@ fn numbers_are_shown_without_needless_digits() {
     ] {
         assert_eq!(plain(value), shown);
     }
-    assert_eq!(n(-0.001), "0");
-    assert_eq!(Scale::share().label(0.163_1), "16.3 %");
+    assert_eq!(Unit::Share.label(0.163_1), "16.3 %");
 }
 
 #[test]
-fn labels_that_are_numbers_make_a_scale_and_others_make_names() {
-    let labels = |labels: &[&str]| labels.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let numbers = Horizontal::of(&labels(&["16", "512"]));
-    assert!(matches!(numbers, Horizontal::Numbers(..)));
-    assert_eq!(numbers.value(1), 512.0);
-    let names = Horizontal::of(&labels(&["disc", "16"]));
-    assert_eq!((names.value(1), names.at(0.0, 0.0, 100.0)), (1.0, 25.0));
-}
-
-fn values(pairs: &[(f64, f64)]) -> Vec<Value> {
-    let value = |&(x, y): &(f64, f64)| Value {
-        x,
-        y,
-        interval: Some((y - 0.1, y + 0.1)),
-        tooltip: "a < b & c".into(),
-    };
-    pairs.iter().map(value).collect()
+fn scales_of_colour_hold_their_ends_and_what_is_outside() {
+    assert_eq!(colour::quality(0.0), RGBColor(178, 32, 60));
+    assert_eq!(colour::quality(1.0), RGBColor(24, 130, 135));
+    assert_eq!(colour::quality(-0.3), colour::quality(0.0));
+    assert_eq!(colour::depth(1.5), colour::depth(1.0));
+    assert_eq!(colour::ordered(0.125), RGBColor(59, 63, 135));
 }
 
 fn line_chart() -> LineChart {
+    let value = |(x, y): (f64, f64)| Value {
+        x,
+        y,
+        interval: Some((y - 0.1, y + 0.1)),
+        tooltip: format!("a < b & {y}"),
+    };
+    let series = |number: usize, label: &str, values: [(f64, f64); 2]| Series {
+        label: label.into(),
+        colour: colour::series(number),
+        values: values.map(value).to_vec(),
+    };
     LineChart {
         title: "title \"quoted\"".into(),
         x: Horizontal::of(&["16".into(), "1024".into()]),
         x_title: "Payload (bytes)".into(),
-        y: Scale::share(),
+        unit: Unit::Share,
         y_title: "PDR".into(),
-        series: vec![Series {
-            label: "a < b".into(),
-            colour: colour::series(0).into(),
-            values: values(&[(16.0, 0.9), (1024.0, 0.5)]),
-        }],
+        series: vec![
+            series(0, "a < b", [(16.0, 0.9), (1024.0, 0.5)]),
+            series(1, "c", [(16.0, 0.3), (1024.0, 0.5)]),
+        ],
+    }
+}
+
+fn map() -> Map {
+    let node = |number: u16, at_m: [f64; 3], parent: Option<u16>| MapNode {
+        number,
+        at_m,
+        parent,
+        hops: number - 1,
+        quality: (number != 3).then_some(0.75),
+        tooltip: format!("node <{number}>"),
+    };
+    Map {
+        title: "map".into(),
+        nodes: vec![
+            node(1, [0.0; 3], None),
+            node(2, [30.0, 0.0, 0.0], Some(1)),
+            node(3, [30.0, 10.0, 3.0], Some(2)),
+            node(4, [0.0, 10.0, 0.0], Some(9)),
+        ],
+    }
+}
+
+fn cdf() -> CdfPanels {
+    let distribution = |hops: usize, values: &[f64]| Distribution {
+        label: format!("{hops} hops (1 of 9 lost)"),
+        colour: colour::series(hops),
+        values: values.to_vec(),
+    };
+    let panel = |title: &str, distributions| CdfPanel {
+        title: title.into(),
+        distributions,
+    };
+    CdfPanels {
+        title: "latency".into(),
+        x_title: "Latency (ms)".into(),
+        y_title: "share".into(),
+        panels: vec![
+            panel(
+                "16 bytes",
+                vec![distribution(2, &[1.0, 5.0, 80.0]), distribution(3, &[9.0])],
+            ),
+            panel("512 bytes", vec![distribution(4, &[700.0])]),
+            panel("1024 bytes", Vec::new()),
+        ],
+    }
+}
+
+fn bars() -> StackedBars {
+    StackedBars {
+        title: "lost".into(),
+        x_title: "Share of all".into(),
+        unit: Unit::Share,
+        categories: vec!["no-buffer".into(), "others".into()],
+        bars: vec![
+            Bar {
+                label: "512 bytes".into(),
+                parts: vec![0.5, 0.25],
+                remark: "3 of 4".into(),
+            },
+            Bar {
+                label: "16 bytes".into(),
+                parts: vec![0.0, 0.001],
+                remark: "1 of 1000".into(),
+            },
+        ],
     }
 }
 
 fn drawings() -> Vec<Markup> {
-    let node = |number: u16, x: f64, parent: Option<u16>| MapNode {
-        number,
-        at_m: [x, 0.0, 0.0],
-        parent,
-        hops: number - 1,
-        quality: Some(0.7),
-        tooltip: "node <1>".into(),
-    };
-    let map = Map {
-        title: "map".into(),
-        nodes: vec![node(1, 0.0, None), node(2, 5.0, Some(1)), node(3, 5.0, Some(9))],
-    };
-    let distribution = Distribution {
-        label: "2 hops".into(),
-        colour: colour::ordered(0.5),
-        values: vec![1.0, 5.0, 80.0],
-    };
-    let panel = |distributions| CdfPanel {
-        title: "512 bytes".into(),
-        distributions,
-    };
-    let cdf = CdfPanels {
-        title: "latency".into(),
-        x_title: "ms".into(),
-        y_title: "share".into(),
-        panels: vec![panel(vec![distribution]), panel(Vec::new())],
-    };
-    let bars = StackedBars {
-        title: "lost".into(),
-        x_title: "share".into(),
-        x: Scale::share(),
-        categories: vec!["no-buffer".into(), "others".into()],
-        bars: vec![Bar {
-            label: "512".into(),
-            parts: vec![0.5, 0.25],
-            remark: "3 of 4".into(),
-        }],
-    };
-    vec![map.draw(), cdf.draw(), bars.draw(), line_chart().draw()]
+    vec![line_chart().draw(), map().draw(), cdf().draw(), bars().draw()]
+}
+
+/// A figure read back.
+struct Read<'a>(roxmltree::Document<'a>);
+
+impl<'a> Read<'a> {
+    fn of(drawing: &'a Markup) -> Self {
+        Self(roxmltree::Document::parse(&drawing.0).expect("well-formed"))
+    }
+
+    /// All elements of a name that have this colour in `attribute`, in the order drawn.
+    fn of_colour(&self, name: &str, attribute: &str, colour: RGBColor) -> Vec<roxmltree::Node<'_, 'a>> {
+        let hex = format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
+        let elements = self.0.descendants().filter(|node| node.has_tag_name(name));
+        elements
+            .filter(|node| node.attribute(attribute) == Some(&hex))
+            .collect()
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        let elements = self.0.descendants().filter(|node| node.has_tag_name("text"));
+        elements
+            .map(|node| node.text().unwrap_or_default().trim())
+            .collect()
+    }
+
+    fn tooltips(&self) -> Vec<&str> {
+        let elements = self.0.descendants().filter(|node| node.has_tag_name("title"));
+        elements.map(|node| node.text().unwrap_or_default()).collect()
+    }
+
+    fn assert_says(&self, expected: &[&str]) {
+        let texts = self.texts();
+        for words in expected {
+            assert!(texts.contains(words), "{words} is missing in {texts:?}");
+        }
+    }
+}
+
+fn number(node: roxmltree::Node<'_, '_>, attribute: &str) -> f64 {
+    node.attribute(attribute)
+        .expect(attribute)
+        .parse()
+        .expect("a number")
+}
+
+/// The corners of a line through several places.
+fn path(node: roxmltree::Node<'_, '_>) -> Vec<(f64, f64)> {
+    let pairs = node.attribute("points").expect("points").split_whitespace();
+    pairs
+        .map(|pair| pair.split_once(',').expect("a pair"))
+        .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
+        .collect()
 }
 
 #[test]
 fn every_figure_is_well_formed_svg_within_its_frame() {
     for drawing in drawings() {
-        let document = roxmltree::Document::parse(&drawing.0).expect("well-formed");
-        let root = document.root_element();
+        let read = Read::of(&drawing);
+        let root = read.0.root_element();
         assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
+        assert_eq!(root.attribute("role"), Some("img"));
         let frame: Vec<f64> = root
             .attribute("viewBox")
             .unwrap()
             .split(' ')
             .map(|number| number.parse().unwrap())
             .collect();
-        for element in document.descendants() {
-            for (name, limit) in [
-                ("x", frame[2]),
-                ("x1", frame[2]),
-                ("cx", frame[2]),
-                ("y", frame[3]),
-                ("cy", frame[3]),
-            ] {
-                if let Some(value) = element.attribute(name) {
-                    let value: f64 = value.parse().expect("a number");
-                    assert!((0.0..=limit).contains(&value), "{name}={value} in {element:?}");
+        assert_eq!(frame[2], number(root, "width") * FINE);
+        let inside = |x: f64, y: f64| (0.0..=frame[2]).contains(&x) && (0.0..=frame[3]).contains(&y);
+        for node in read.0.descendants() {
+            let places = match node.tag_name().name() {
+                "text" => vec![(number(node, "x"), number(node, "y"))],
+                "circle" => vec![(number(node, "cx"), number(node, "cy"))],
+                "polyline" => path(node),
+                "line" => vec![
+                    (number(node, "x1"), number(node, "y1")),
+                    (number(node, "x2"), number(node, "y2")),
+                ],
+                "rect" => {
+                    let (x, y) = (number(node, "x"), number(node, "y"));
+                    vec![(x, y), (x + number(node, "width"), y + number(node, "height"))]
                 }
-            }
+                _ => Vec::new(),
+            };
+            assert!(places.iter().all(|(x, y)| inside(*x, *y)), "{node:?}");
         }
     }
 }
 
 #[test]
-fn a_line_goes_through_its_values_and_carries_their_intervals() {
-    let drawing = line_chart().draw();
-    let document = roxmltree::Document::parse(&drawing.0).unwrap();
-    let circles: Vec<f64> = document
-        .descendants()
-        .filter(|node| node.has_tag_name("circle"))
-        .map(|node| node.attribute("cy").unwrap().parse().unwrap())
-        .collect();
-    let scale = Scale::share();
-    let expected = [0.9, 0.5].map(|y| scale.at(y, 340.0 - 56.0, 44.0));
-    assert!(
-        (circles[0] - expected[0]).abs() < 0.01 && (circles[1] - expected[1]).abs() < 0.01,
-        "{circles:?}"
-    );
-    let low = n(scale.at(0.8, 340.0 - 56.0, 44.0));
-    assert!(
-        drawing.0.contains(&format!("y1=\"{low}\"")),
-        "the lower end of the interval"
-    );
+fn the_same_figure_has_the_same_bytes() {
+    for (one, other) in drawings().into_iter().zip(drawings()) {
+        assert_eq!(one.0, other.0);
+    }
 }
 
 #[test]
-fn stacked_parts_lie_end_to_end() {
-    let drawing = &drawings()[2];
-    let document = roxmltree::Document::parse(&drawing.0).unwrap();
-    let parts: Vec<(f64, f64)> = document
+fn lines_go_through_their_values_with_names_units_and_intervals() {
+    let chart = line_chart();
+    let drawing = chart.draw();
+    let read = Read::of(&drawing);
+    assert_eq!(
+        read.0.root_element().attribute("aria-label"),
+        Some("title \"quoted\"")
+    );
+    read.assert_says(&[
+        "PDR",
+        "Payload (bytes)",
+        "a < b",
+        "c",
+        "16",
+        "1024",
+        "0 %",
+        "60 %",
+        "100 %",
+    ]);
+    assert_eq!(
+        read.tooltips(),
+        ["a < b & 0.9", "a < b & 0.5", "a < b & 0.3", "a < b & 0.5"]
+    );
+    let (_, y) = chart.axes();
+    let bottom_to_top = (2_839, 440);
+    for (number, series) in chart.series.iter().enumerate() {
+        let colour = colour::series(number);
+        let line = read.of_colour("polyline", "stroke", colour);
+        let expected: Vec<f64> = series
+            .values
+            .iter()
+            .map(|value| f64::from(y.map(&value.y, bottom_to_top)))
+            .collect();
+        let drawn: Vec<f64> = path(line[0]).into_iter().map(|(_, y)| y).collect();
+        assert_eq!(drawn, expected);
+        // Two caps and what connects them, each value.
+        let bars = read.of_colour("line", "stroke", colour);
+        assert_eq!(bars.len(), 6);
+        let low = f64::from(y.map(&(series.values[0].y - 0.1), bottom_to_top));
+        assert!(bars.iter().any(|bar| self::number(*bar, "y1") == low));
+    }
+    // Both lines end in the same place; their names do not.
+    let name = |label: usize| read.of_colour("text", "fill", colour::series(label))[0];
+    let gap = (number(name(0), "y") - number(name(1), "y")).abs();
+    assert!(gap >= 150.0, "{gap}");
+}
+
+#[test]
+fn an_interval_above_all_values_is_inside_the_axis() {
+    let mut chart = line_chart();
+    chart.unit = Unit::Number;
+    chart.series[0].values[0].interval = Some((0.0, 1_234.0));
+    assert_eq!(chart.axes().1.range(), 0.0..1_500.0);
+}
+
+#[test]
+fn a_map_shows_every_node_its_link_in_the_colour_of_its_quality_and_a_scale() {
+    let drawing = map().draw();
+    let read = Read::of(&drawing);
+    // 30 m are 908 pixels, so 2 m are the least round length above 60.
+    read.assert_says(&[
+        "1",
+        "2",
+        "3",
+        "4",
+        "the sink",
+        "on the upper level",
+        "Hops to the sink",
+        "2 m",
+    ]);
+    assert_eq!(read.tooltips(), ["node <1>", "node <2>", "node <3>", "node <4>"]);
+    let link = |colour| path(read.of_colour("polyline", "stroke", colour)[0]);
+    // 75 % lies in the middle between 50 % and 100 %.
+    let good = link(colour::quality(0.5));
+    assert_eq!(good[0].1, good[1].1, "nodes 1 and 2 are equally far north");
+    let length = good[0].0 - good[1].0;
+    // The scale is the same in both directions.
+    let silent = link(colour::AXIS);
+    assert!(
+        (silent[1].1 - silent[0].1 - length / 3.0).abs() <= 2.0,
+        "{good:?} {silent:?}"
+    );
+    assert!((length - 9_080.0).abs() < 20.0, "{length}");
+    let sink = &read.of_colour("circle", "fill", colour::SERIES[1]);
+    assert!(
+        sink.iter()
+            .any(|sink| (number(*sink, "cx") - good[1].0).abs() < 1.0),
+        "{sink:?}"
+    );
+    // A parent that is not on the map has no link.
+    let links = read.of_colour("polyline", "stroke", colour::quality(0.5));
+    assert_eq!(links.len(), 1);
+}
+
+#[test]
+fn nodes_in_the_same_place_are_drawn_apart_and_one_alone_has_a_map_too() {
+    let mut map = map();
+    for node in &mut map.nodes {
+        node.at_m = [5.0, 5.0, 0.0];
+    }
+    let drawing = map.draw();
+    let read = Read::of(&drawing);
+    let places: Vec<(f64, f64)> = read
+        .0
         .descendants()
-        .filter(|node| {
-            node.has_tag_name("rect") && node.parent().is_some_and(|parent| parent.has_tag_name("g"))
-        })
-        .map(|node| {
-            let number = |name| node.attribute(name).unwrap().parse::<f64>().unwrap();
-            (number("x"), number("width"))
-        })
+        .filter(|node| node.attribute("pointer-events").is_some())
+        .map(|node| (number(node, "x"), number(node, "y")))
         .collect();
-    assert_eq!(parts.len(), 2);
-    assert!((parts[0].0 + parts[0].1 - parts[1].0).abs() < 0.02, "{parts:?}");
-    assert!((parts[0].1 - 2.0 * parts[1].1).abs() < 0.05, "{parts:?}");
+    for (i, a) in places.iter().enumerate() {
+        for b in &places[..i] {
+            assert!((a.0 - b.0).hypot(a.1 - b.1) > 200.0, "{places:?}");
+        }
+    }
+    map.nodes.truncate(1);
+    Read::of(&map.draw()).assert_says(&["1", "0.1 m"]);
+}
+
+#[test]
+fn distributions_rise_from_nothing_to_all_in_their_colours_with_their_names() {
+    let drawing = cdf().draw();
+    let read = Read::of(&drawing);
+    read.assert_says(&[
+        "share",
+        "Latency (ms)",
+        "16 bytes",
+        "512 bytes",
+        "1024 bytes",
+        "2 hops (1 of 9 lost)",
+        "3 hops (1 of 9 lost)",
+        "4 hops (1 of 9 lost)",
+        "0 %",
+        "100 %",
+        "1",
+        "1000",
+    ]);
+    let lines = read.of_colour("polyline", "stroke", colour::series(2));
+    assert_eq!(lines.len(), 2, "a curve and its sign beside the name");
+    let curve = path(lines[0]);
+    assert_eq!(curve.len(), 3);
+    assert!(
+        curve
+            .windows(2)
+            .all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1),
+        "{curve:?}"
+    );
+    // 1, 5 and 80 on the same logarithmic scale from 1 to 1000.
+    let share = (curve[1].0 - curve[0].0) / (curve[2].0 - curve[0].0);
+    assert!((share - libm::log(5.0) / libm::log(80.0)).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn stacked_parts_lie_end_to_end_with_their_shares_and_remarks() {
+    let drawing = bars().draw();
+    let read = Read::of(&drawing);
+    read.assert_says(&[
+        "no-buffer",
+        "others",
+        "512 bytes",
+        "16 bytes",
+        "3 of 4",
+        "1 of 1000",
+        "50 %",
+        "25 %",
+    ]);
+    read.assert_says(&["Share of all", "0 %", "20 %", "80 %"]);
+    assert_eq!(
+        read.tooltips(),
+        ["no-buffer: 50 %", "others: 25 %", "others: 0.1 %"]
+    );
+    // The first of each colour is in the legend.
+    let part = |category: usize| read.of_colour("rect", "fill", colour::series(category))[1];
+    let (first, second) = (part(0), part(1));
+    assert_eq!(number(first, "x") + number(first, "width"), number(second, "x"));
+    assert!((number(first, "width") - 2.0 * number(second, "width")).abs() <= 2.0);
+    assert_eq!(number(first, "y"), number(second, "y"));
+    // The first bar is the upper one.
+    let other = read.of_colour("rect", "fill", colour::series(1))[2];
+    assert!(number(other, "y") > number(second, "y") + number(second, "height"));
+}
+
+#[test]
+fn a_figure_without_data_says_so() {
+    let mut lines = line_chart();
+    for series in &mut lines.series {
+        series.values.clear();
+    }
+    let mut bars = bars();
+    for bar in &mut bars.bars {
+        bar.parts = vec![0.0; 2];
+    }
+    let mut cdf = cdf();
+    cdf.panels.truncate(1);
+    cdf.panels[0].distributions.clear();
+    let map = Map {
+        title: "map".into(),
+        nodes: Vec::new(),
+    };
+    for (drawing, words) in [
+        (lines.draw(), "title \"quoted\": no data"),
+        (bars.draw(), "lost: no data"),
+        (cdf.draw(), "latency: no data"),
+        (map.draw(), "map: no data"),
+    ] {
+        assert_eq!(Read::of(&drawing).texts(), [words]);
+    }
 }
 
 proptest! {
     #[test]
-    fn a_scale_covers_its_values_with_a_few_increasing_ticks(min in -1e6..1e6f64, span in 0.0..1e6f64) {
-        let max = min + span;
-        let scale = Scale::linear(min, max, 5);
-        prop_assert!(scale.low() <= min + 1e-6 && scale.high() >= max - 1e-6 * max.abs().max(1.0));
-        let ticks = scale.ticks();
-        prop_assert!((2..=8).contains(&ticks.len()), "{:?}", ticks);
-        prop_assert!(ticks.windows(2).all(|pair| pair[0] < pair[1]));
+    fn an_axis_from_zero_covers_its_values_with_a_few_ticks(max in 1e-6..1e9f64) {
+        let axis = Axis::from_zero(Unit::Number, max);
+        prop_assert!(axis.range().end >= max * (1.0 - 1e-6) && axis.range().end <= max * 2.5);
+        prop_assert!((2..=8).contains(&ticks(&axis).len()), "{:?}", axis);
     }
 
     #[test]
-    fn a_logarithmic_scale_covers_its_values(min in 1e-3..1e4f64, factor in 1.0..1e4f64) {
-        let scale = Scale::logarithmic(min, min * factor);
-        prop_assert!(scale.low() <= min * 1.000_001 && scale.high() >= min * factor * 0.999_999);
-        prop_assert!(scale.ticks().len() >= 2);
+    fn an_axis_of_numbers_covers_them(values in prop::collection::vec(-1e6..1e6f64, 1..20)) {
+        let axis = Axis::around(values.iter().copied());
+        prop_assert!(values.iter().all(|value| axis.range().contains(value)));
+        let range = axis.range();
+        prop_assert!(ticks(&axis).iter().all(|(tick, _)| range.contains(tick)));
+        prop_assert!(!ticks(&axis).is_empty());
     }
 
     #[test]
-    fn labels_are_spread_apart_in_their_order(places in prop::collection::vec(0.0..300.0f64, 1..15)) {
-        let spread = spread(&places, 15.0, 0.0, 300.0);
+    fn a_logarithmic_axis_covers_its_values(min in 1e-3..1e4f64, factor in 1.0..1e4f64) {
+        let axis = Axis::logarithmic(min, min * factor);
+        prop_assert!(axis.range().start <= min * 1.000_001 && axis.range().end >= min * factor * 0.999_999);
+        prop_assert!((2..=8).contains(&ticks(&axis).len()), "{:?}", axis);
+    }
+
+    #[test]
+    fn labels_are_spread_apart_in_their_order(places in prop::collection::vec(0..3_000i32, 1..15)) {
+        let spread = spread(&places, 150, 0, 3_000);
         for i in 0..places.len() {
-            prop_assert!(spread[i] >= -1e-9 && spread[i] <= 300.0 + 1e-9);
+            prop_assert!((0..=3_000).contains(&spread[i]));
             for j in 0..i {
-                prop_assert!((spread[i] - spread[j]).abs() >= 15.0 - 1e-9);
+                prop_assert!((spread[i] - spread[j]).abs() >= 150);
                 prop_assert!(places[i] == places[j] || (places[i] < places[j]) == (spread[i] < spread[j]));
             }
         }

@@ -7,7 +7,7 @@ use maud::Markup;
 use super::layout::{Layout, point_name, some_of, title, with_unit};
 use crate::campaign::PointResult;
 use crate::plot::{
-    Bar, CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Map, MapNode, Scale, Series, StackedBars,
+    Bar, CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Map, MapNode, Series, StackedBars, Unit,
     Value, colour,
 };
 use crate::results::Node;
@@ -141,7 +141,7 @@ fn over_axis(
         values.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series {
             label: label.clone(),
-            colour: colour::series(place).to_owned(),
+            colour: colour::series(place),
             values,
         }
     });
@@ -156,7 +156,7 @@ fn delivery(scenario: &Scenario, points: &[PointResult], layout: &Layout) -> Fig
         title: "Packet delivery ratio".to_owned(),
         x,
         x_title,
-        y: Scale::share(),
+        unit: Unit::Share,
         y_title: "Packet delivery ratio".to_owned(),
         series,
     };
@@ -191,8 +191,6 @@ fn delivery_by_hops(scenario: &Scenario, points: &[PointResult]) -> Option<Figur
     if hops.len() < 2 {
         return None;
     }
-    let labels: Vec<String> = hops.iter().map(u16::to_string).collect();
-    let x = Horizontal::of(&labels);
     let chosen = some_of(points.len(), LINES_MAX);
     let series = chosen.iter().enumerate().map(|(place, number)| {
         let point = &points[*number];
@@ -216,21 +214,15 @@ fn delivery_by_hops(scenario: &Scenario, points: &[PointResult]) -> Option<Figur
             } else {
                 String::new()
             },
-            colour: colour::series(place).to_owned(),
+            colour: colour::series(place),
             values: values.collect(),
         }
     });
     let chart = LineChart {
         title: "Packet delivery ratio by hops".to_owned(),
-        x: match x {
-            Horizontal::Numbers(..) => Horizontal::Numbers(
-                Scale::linear(f64::from(hops[0]), f64::from(hops[hops.len() - 1]), 8),
-                hops.iter().map(|hops| f64::from(*hops)).collect(),
-            ),
-            names @ Horizontal::Names(_) => names,
-        },
+        x: Horizontal::Numbers(hops.iter().map(|hops| f64::from(*hops)).collect()),
         x_title: "Hops to the receiver".to_owned(),
-        y: Scale::share(),
+        unit: Unit::Share,
         y_title: "Packet delivery ratio".to_owned(),
         series: series.collect(),
     };
@@ -317,7 +309,7 @@ fn latency_over_axis(scenario: &Scenario, points: &[PointResult], layout: &Layou
         x = Some((axis, x_title));
         all.extend(series.into_iter().map(|series| Series {
             label: name.to_owned(),
-            colour: colour::series(place).to_owned(),
+            colour: colour::series(place),
             ..series
         }));
     }
@@ -326,7 +318,7 @@ fn latency_over_axis(scenario: &Scenario, points: &[PointResult], layout: &Layou
         title: "Latency".to_owned(),
         x,
         x_title,
-        y: Scale::from_zero(highest(&all).max(1e-3), 5),
+        unit: Unit::Number,
         y_title: "Latency (ms)".to_owned(),
         series: all,
     };
@@ -340,14 +332,6 @@ fn latency_over_axis(scenario: &Scenario, points: &[PointResult], layout: &Layou
         wide: false,
         svg: chart.draw(),
     }
-}
-
-/// The highest value of all series, the ends of the intervals included.
-fn highest(series: &[Series]) -> f64 {
-    let values = series.iter().flat_map(|series| &series.values);
-    values
-        .map(|value| value.interval.map_or(value.y, |(_, high)| high))
-        .fold(0.0, f64::max)
 }
 
 /// Categories with their totals, the most frequent first; beyond the limit they are put together.
@@ -399,14 +383,10 @@ fn lost(scenario: &Scenario, points: &[PointResult]) -> Option<Figure> {
         .into_iter()
         .map(|number| bar(&points[number]))
         .collect();
-    let most = bars
-        .iter()
-        .map(|bar| bar.parts.iter().sum::<f64>())
-        .fold(0.0, f64::max);
     let chart = StackedBars {
         title: "Lost datagrams by reason".to_owned(),
         x_title: "Share of the datagrams sent".to_owned(),
-        x: Scale::share_up_to(most),
+        unit: Unit::Share,
         categories: names,
         bars,
     };
@@ -425,12 +405,11 @@ fn retransmissions(scenario: &Scenario, points: &[PointResult], layout: &Layout)
     let estimate = |point: &PointResult| point.estimates.link_retransmissions_per_node;
     let shown = |value: f64| format!("{value:.1}");
     let (x, x_title, series) = over_axis(scenario, points, layout, estimate, f64::INFINITY, shown);
-    let most = highest(&series);
     let chart = LineChart {
         title: "Link-layer retransmissions".to_owned(),
         x,
         x_title,
-        y: Scale::from_zero(most.max(1e-3), 5),
+        unit: Unit::Number,
         y_title: "Link-layer retransmissions a node and run".to_owned(),
         series,
     };
@@ -468,14 +447,10 @@ fn radio(scenario: &Scenario, points: &[PointResult]) -> Option<Figure> {
             remark: String::new(),
         })
         .collect();
-    let most = bars
-        .iter()
-        .map(|bar| bar.parts.iter().sum::<f64>())
-        .fold(0.0, f64::max);
     let chart = StackedBars {
         title: "Frames lost on the radio by cause".to_owned(),
         x_title: "Frames a run".to_owned(),
-        x: Scale::from_zero(most, 5),
+        unit: Unit::Number,
         categories: names,
         bars,
     };
