@@ -138,7 +138,7 @@ impl Axis {
         let high = *one_two_five(max..max * 10.0).first().unwrap_or(&max);
         // The library labels powers of ten only, of which a short range holds one or none.
         let mut ticks = one_two_five(low..high);
-        if ticks.len() > 7 {
+        if ticks.len() > 8 {
             ticks = LogCoord::from((low..high).log_scale()).key_points(TICKS);
         }
         Self {

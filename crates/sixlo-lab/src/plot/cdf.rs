@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::axis::extent;
 use super::{
     Axis, Canvas, Drawn, Margins, NORMAL, SMALL, Unit, WIDE, bold, chart, colour, figure, horizontal_axis,
-    nothing, place, stroke, text, units, vertical_axis,
+    nothing, place, stroke, text, units, vertical_axis, widest,
 };
 use crate::stats::quantile;
 
@@ -49,6 +49,14 @@ const POINTS: usize = 160;
 const PANEL_HEIGHT: f64 = 308.0;
 /// Height of the title above all panels.
 const TOP: f64 = 30.0;
+/// Beside the drawing area of a panel.
+const LEFT: f64 = 56.0;
+const RIGHT: f64 = 24.0;
+/// Width of the sign before a name, and what is left free around all of them.
+const SIGN: f64 = 26.0;
+const NAMES_MARGIN: f64 = 6.0;
+/// The share of a panel's height that a name takes.
+const NAME_HEIGHT: f64 = 0.085;
 
 impl CdfPanels {
     /// Draws the panels, two in a row, all with the same scale.
@@ -57,13 +65,13 @@ impl CdfPanels {
         let Some((min, max)) = extent(distributions.flat_map(|one| &one.values).copied()) else {
             return nothing(WIDE, &self.title);
         };
-        let scale = Axis::logarithmic(min, max);
         let columns = self.panels.len().min(2);
+        let scale = self.scale(min, max, WIDE / columns as f64 - LEFT - RIGHT);
         let rows = self.panels.len().div_ceil(columns);
         let height = TOP + PANEL_HEIGHT * rows as f64;
         figure(WIDE, height, &self.title, |canvas| {
             let title = bold(NORMAL, colour::INK, HPos::Left, VPos::Center);
-            canvas.draw_text(&self.y_title, &title, place(56.0, 18.0))?;
+            canvas.draw_text(&self.y_title, &title, place(LEFT, 18.0))?;
             let (_, below) = canvas.split_vertically(units(TOP));
             for (panel, area) in self.panels.iter().zip(below.split_evenly((rows, columns))) {
                 panel.draw(&area, &scale, &self.x_title)?;
@@ -73,12 +81,65 @@ impl CdfPanels {
     }
 }
 
+impl CdfPanels {
+    /// A scale from the least to the greatest value or beyond, so that the names have room in each panel.
+    fn scale(&self, min: f64, max: f64, width: f64) -> Axis {
+        let style = text(SMALL, colour::INK, HPos::Left, VPos::Top);
+        let mut scale = Axis::logarithmic(min, max);
+        // More room on the right for one panel is less on the left for another.
+        for _ in &self.panels {
+            let highest = self.panels.iter().filter_map(|panel| {
+                let names = panel.distributions.iter().map(|one| one.label.as_str());
+                let needed = (widest(names, &style) + SIGN + 4.0 * NAMES_MARGIN) / width;
+                let (left, right) = panel.room(&scale)?;
+                // No name is so long that half of the panel were not enough.
+                let kept = (1.0 - needed).max(0.5);
+                let low = scale.range().start;
+                let highest = low * libm::pow(panel.slowest()? / low, 1.0 / kept);
+                (left.max(right) < 1.0 - kept).then_some(highest)
+            });
+            match extent(highest) {
+                Some((_, highest)) => scale = Axis::logarithmic(min, highest.max(max)),
+                None => break,
+            }
+        }
+        scale
+    }
+}
+
 impl CdfPanel {
+    /// The greatest value of the curves as high as the names reach.
+    fn slowest(&self) -> Option<f64> {
+        let height = (NAME_HEIGHT * (self.distributions.len() + 1) as f64).min(1.0);
+        let values = self
+            .distributions
+            .iter()
+            .filter_map(|one| quantile(&one.values, height));
+        extent(values).map(|(_, max)| max)
+    }
+
+    /// The shares of the width left of the fastest and right of the slowest curve.
+    fn room(&self, scale: &Axis) -> Option<(f64, f64)> {
+        let (fastest, _) = extent(
+            self.distributions
+                .iter()
+                .filter_map(|one| one.values.first())
+                .copied(),
+        )?;
+        let share = |value: f64| f64::from(scale.map(&value, (0, 10_000))) / 10_000.0;
+        Some((share(fastest), 1.0 - share(self.slowest()?)))
+    }
+
+    /// The names stand above the fastest or below the slowest, where there is more room.
+    fn upper_left(&self, scale: &Axis) -> bool {
+        self.room(scale).is_some_and(|(left, right)| left > right)
+    }
+
     fn draw(&self, area: &Canvas<'_>, scale: &Axis, x_title: &str) -> Drawn<()> {
         let margins = Margins {
-            left: 56.0,
+            left: LEFT,
             top: 26.0,
-            right: 24.0,
+            right: RIGHT,
             bottom: 64.0,
         };
         let title = bold(NORMAL, colour::MUTED, HPos::Left, VPos::Center);
@@ -98,25 +159,15 @@ impl CdfPanel {
                     )
                 });
         }
-        let (columns, _) = chart.plotting_area().get_pixel_range();
-        // Names stand where there is more room: above the fastest or below the slowest.
-        let ends = |p| {
-            self.distributions
-                .iter()
-                .filter_map(move |one| quantile(&one.values, p))
-        };
-        let at = |value: f64| chart.backend_coord(&(value, 0.0)).0;
-        let left_room = extent(ends(0.0)).map_or(0, |(min, _)| at(min) - columns.start);
-        let right_room = extent(ends(0.3)).map_or(0, |(_, max)| columns.end - at(max));
         chart
             .configure_series_labels()
-            .position(if left_room > right_room {
+            .position(if self.upper_left(scale) {
                 SeriesLabelPosition::UpperLeft
             } else {
                 SeriesLabelPosition::LowerRight
             })
-            .margin(units(6.0))
-            .legend_area_size(units(26.0))
+            .margin(units(NAMES_MARGIN))
+            .legend_area_size(units(SIGN))
             .label_font(text(SMALL, colour::INK, HPos::Left, VPos::Top))
             .draw()
     }

@@ -444,6 +444,26 @@ fn distributions_rise_from_nothing_to_all_in_their_colours_with_their_names() {
 }
 
 #[test]
+fn curves_over_the_whole_width_leave_room_for_their_names() {
+    let mut figure = cdf();
+    figure.panels.truncate(1);
+    let distributions = &mut figure.panels[0].distributions;
+    distributions[0].values = vec![10.0, 11.0];
+    distributions[1].values = vec![90.0, 91.0];
+    let drawing = figure.draw();
+    let read = Read::of(&drawing);
+    let name = read
+        .0
+        .descendants()
+        .find(|node| node.text().is_some_and(|text| text.contains("3 hops")));
+    let sign = read.of_colour("polyline", "stroke", colour::series(3))[1];
+    let curve = path(read.of_colour("polyline", "stroke", colour::series(3))[0]);
+    assert!(path(sign)[0].0 > curve[1].0, "{sign:?} {curve:?}");
+    assert!(number(name.unwrap(), "x") < 8_500.0);
+    read.assert_says(&["10", "100"]);
+}
+
+#[test]
 fn stacked_parts_lie_end_to_end_with_their_shares_and_remarks() {
     let drawing = bars().draw();
     let read = Read::of(&drawing);
