@@ -1,0 +1,44 @@
+//! Commands for those who work on sixlo: what the stack weighs and costs on the chip it is for.
+#![forbid(unsafe_code)]
+
+mod image;
+mod parts;
+mod size;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use tools::Failure;
+
+/// What the stack weighs and costs on a Cortex-M3.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Builds the firmware and says what each module takes of flash and RAM, beside published numbers.
+    Size(size::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Size(options) => size::run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Missing(what)) => {
+            eprintln!("{what}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Wrong(what)) => {
+            eprintln!("{what}");
+            ExitCode::FAILURE
+        }
+    }
+}

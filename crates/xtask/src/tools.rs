@@ -1,0 +1,100 @@
+//! Programs that the commands call, and what is said when one is missing.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The target of the firmware.
+pub(crate) const TARGET: &str = "thumbv7m-none-eabi";
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Something has to be installed first: the sentence says what. Exit code 2.
+    Missing(String),
+    /// Anything else. Exit code 1.
+    Wrong(String),
+}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Self {
+        Self::Wrong(what)
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_owned()
+}
+
+/// Runs a program to its end and gives what it printed. `package` is where it comes from.
+pub(crate) fn run(command: &mut Command, package: &str) -> Result<Output, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::Missing(format!("{name} is not installed: it comes with the package {package}")),
+        _ => Failure::Wrong(format!("{name}: {error}")),
+    })?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    Err(Failure::Wrong(format!("{name} failed ({}):\n{printed}{errors}", output.status)))
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A command of the Rust toolchain in the firmware's folder, with the toolchain that is pinned there.
+fn toolchain(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root().join("firmware"));
+    // Set by whoever runs `cargo xtask`, for another workspace.
+    for name in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The version of the compiler that builds the firmware.
+pub(crate) fn compiler() -> Result<String, Failure> {
+    let output = run(toolchain("rustc").arg("--version"), "rustup (https://rustup.rs)")?;
+    Ok(text(&output.stdout).trim().to_owned())
+}
+
+/// Builds the images and gives the folder that they are in.
+pub(crate) fn build(profile: &str) -> Result<PathBuf, Failure> {
+    let sysroot = run(toolchain("rustc").args(["--print", "sysroot"]), "rustup (https://rustup.rs)")?;
+    let library = Path::new(text(&sysroot.stdout).trim()).join("lib/rustlib").join(TARGET);
+    if !library.exists() {
+        return Err(Failure::Missing(format!(
+            "the Rust target {TARGET} is not installed: `rustup target add {TARGET}` in firmware/, or where that cannot be \
+             fetched, your distribution's package rust-src and `-Z build-std=core` in firmware/.cargo/config.toml"
+        )));
+    }
+    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("firmware/target"), PathBuf::from);
+    let mut cargo = toolchain("cargo");
+    cargo.args(["build", "--quiet", "--locked", "--bins", "--profile", profile, "--target-dir"]);
+    run(cargo.arg(&folder), "rustup (https://rustup.rs)")?;
+    Ok(folder.join(TARGET).join(profile))
+}
+
+/// Reads a file whole.
+pub(crate) fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Failure> {
+    let path = path.as_ref();
+    std::fs::read(path).map_err(|error| Failure::Wrong(format!("{}: {error}", path.display())))
+}
+
+/// Writes a file whole.
+pub(crate) fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let path = path.as_ref();
+    std::fs::write(path, bytes).map_err(|error| Failure::Wrong(format!("{}: {error}", path.display())))
+}
+
+/// A command with arguments.
+pub(crate) fn command<I: AsRef<OsStr>>(program: &str, args: impl IntoIterator<Item = I>) -> Command {
+    let mut command = Command::new(program);
+    command.args(args);
+    command
+}
