@@ -188,3 +188,12 @@ pub fn exit() -> ! {
         debug::exit(EXIT_SUCCESS);
     }
 }
+
+/// The arguments of the run, from the emulator.
+pub fn arguments(line: &mut [u8]) -> &[u8] {
+    let block = [line.as_mut_ptr() as usize, line.len()];
+    // SAFETY: SYS_GET_CMDLINE writes at most the bytes that the block names, and puts their number there.
+    let failed = unsafe { cortex_m_semihosting::syscall(cortex_m_semihosting::nr::GET_CMDLINE, &block) };
+    let end = line.iter().position(|byte| *byte == 0).filter(|_| failed == 0);
+    line.get(..end.unwrap_or(0)).unwrap_or_default()
+}

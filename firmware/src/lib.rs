@@ -8,6 +8,7 @@ pub mod paint;
 
 use core::panic::PanicInfo;
 
+use cortex_m_rt::{ExceptionFrame, exception};
 use cortex_m_semihosting::debug::{self, EXIT_FAILURE};
 
 /// Says where, and ends the run with a failure. The message is not printed: what formats it is larger than a stack.
@@ -20,6 +21,17 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         board::print_number(location.line());
         board::print(b"\n");
     }
+    loop {
+        debug::exit(EXIT_FAILURE);
+    }
+}
+
+/// The same for an access that the processor refuses.
+#[exception]
+unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    board::print(b"fault at ");
+    board::print_number(frame.pc());
+    board::print(b"\n");
     loop {
         debug::exit(EXIT_FAILURE);
     }

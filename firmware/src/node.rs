@@ -36,7 +36,13 @@ pub fn bring_up(stack: &mut Stack<'_>) -> Option<MailboxId> {
 }
 
 /// Echoes datagrams for ever: everything that a driver and an application call is called.
-pub fn run(stack: &mut Stack<'_>, socket: MailboxId, payload: &mut [u8], clock: &mut Clock, link: &mut Link) -> ! {
+pub fn run(
+    stack: &mut Stack<'_>,
+    socket: MailboxId,
+    payload: &mut [u8],
+    clock: &mut Clock,
+    link: &mut Link,
+) -> ! {
     let mut frame = [0; FRAME_LEN_MAX];
     loop {
         let now = clock.now();

@@ -16,13 +16,16 @@ pub struct Painted {
     top: *mut u32,
 }
 
+/// Bytes that are left unpainted, for the painter's own frame, and count as used.
+const MARGIN: usize = 64;
+
 /// Paints all that lies below the caller's own frame.
 #[inline(never)]
 pub fn paint() -> Painted {
     let bottom = (&raw const __ebss).cast_mut();
-    let top = ptr::with_exposed_provenance_mut(cortex_m::register::msp::read() as usize & !3);
+    let top = ptr::with_exposed_provenance_mut::<u32>(cortex_m::register::msp::read() as usize & !3);
     let mut at = bottom;
-    while at < top {
+    while at < top.wrapping_byte_sub(MARGIN) {
         // SAFETY: between the end of the statics and the stack pointer nothing lives, and interrupts are masked.
         unsafe { at.write_volatile(PAINT) };
         at = at.wrapping_add(1);
@@ -31,7 +34,7 @@ pub fn paint() -> Painted {
 }
 
 impl Painted {
-    /// Bytes below the painter's frame that have been used since.
+    /// Bytes below the caller's frame that have been used since.
     pub fn used(&self) -> usize {
         let mut at = self.bottom;
         // SAFETY: as in `paint`.

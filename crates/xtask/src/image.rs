@@ -48,7 +48,9 @@ impl Image {
         let file = self.file()?;
         let mut pieces = Vec::new();
         for section in file.sections() {
-            let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
+            let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+                continue;
+            };
             if !sh_flags.contains(object::elf::SHF_ALLOC) || section.size() == 0 {
                 continue;
             }
@@ -57,7 +59,12 @@ impl Image {
             let mut symbols: Vec<(u64, u64, String)> = file
                 .symbols()
                 .filter(|symbol| symbol.section_index() == Some(section.index()) && symbol.size() > 0)
-                .filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data | SymbolKind::Unknown))
+                .filter(|symbol| {
+                    matches!(
+                        symbol.kind(),
+                        SymbolKind::Text | SymbolKind::Data | SymbolKind::Unknown
+                    )
+                })
                 .map(|symbol| {
                     // The lowest bit of a function's address says that it is Thumb code.
                     let address = symbol.address() & !u64::from(symbol.kind() == SymbolKind::Text);
@@ -87,17 +94,23 @@ impl Image {
     /// The names of all symbols.
     pub(crate) fn symbols(&self) -> Result<Vec<String>, Failure> {
         let file = self.file()?;
-        Ok(file.symbols().map(|symbol| plain(symbol.name().unwrap_or_default())).collect())
+        Ok(file
+            .symbols()
+            .map(|symbol| plain(symbol.name().unwrap_or_default()))
+            .collect())
     }
 
     /// The debug information.
     pub(crate) fn source(&self) -> Result<Source<'_>, Failure> {
         let file = self.file()?;
         let load = |id: gimli::SectionId| -> Result<Slice<'_>, gimli::Error> {
-            let data = file.section_by_name(id.name()).and_then(|section| section.data().ok());
+            let data = file
+                .section_by_name(id.name())
+                .and_then(|section| section.data().ok());
             Ok(EndianSlice::new(data.unwrap_or_default(), LittleEndian))
         };
-        let lines = addr2line::Context::from_dwarf(gimli::Dwarf::load(load).map_err(wrong)?).map_err(wrong)?;
+        let lines =
+            addr2line::Context::from_dwarf(gimli::Dwarf::load(load).map_err(wrong)?).map_err(wrong)?;
         let dwarf = gimli::Dwarf::load(load).map_err(wrong)?;
         Ok(Source { lines, dwarf })
     }
@@ -142,8 +155,13 @@ impl<'a> Source<'a> {
         let mut found = Vec::new();
         if let Ok(mut frames) = self.lines.find_frames(address).skip_all_loads() {
             while let Ok(Some(frame)) = frames.next() {
-                let file = frame.location.and_then(|location| location.file).unwrap_or_default();
-                let function = frame.function.and_then(|name| name.raw_name().ok().map(|name| plain(&name)));
+                let file = frame
+                    .location
+                    .and_then(|location| location.file)
+                    .unwrap_or_default();
+                let function = frame
+                    .function
+                    .and_then(|name| name.raw_name().ok().map(|name| plain(&name)));
                 found.push(Frame {
                     file: file.to_owned(),
                     function: function.unwrap_or_default(),
@@ -164,7 +182,9 @@ impl<'a> Source<'a> {
                 return Ok(fields);
             }
         }
-        Err(Failure::Wrong(format!("the image has no type {namespace}::{name}")))
+        Err(Failure::Wrong(format!(
+            "the image has no type {namespace}::{name}"
+        )))
     }
 
     fn search(
@@ -202,7 +222,11 @@ impl<'a> Source<'a> {
         entry: &gimli::DebuggingInformationEntry<Slice<'a>>,
     ) -> Result<String, gimli::Error> {
         match entry.attr_value(gimli::DW_AT_name) {
-            Some(value) => Ok(self.dwarf.attr_string(unit, value)?.to_string_lossy().into_owned()),
+            Some(value) => Ok(self
+                .dwarf
+                .attr_string(unit, value)?
+                .to_string_lossy()
+                .into_owned()),
             None => Ok(String::new()),
         }
     }
@@ -216,7 +240,10 @@ impl<'a> Source<'a> {
             return Ok(0);
         };
         let kind = unit.entry(offset)?;
-        if let Some(len) = kind.attr_value(gimli::DW_AT_byte_size).and_then(|value| value.udata_value()) {
+        if let Some(len) = kind
+            .attr_value(gimli::DW_AT_byte_size)
+            .and_then(|value| value.udata_value())
+        {
             return Ok(len);
         }
         // An array: its elements, counted.
@@ -224,7 +251,10 @@ impl<'a> Source<'a> {
         let mut count = 1;
         let mut children = tree.root()?.children();
         while let Some(child) = children.next()? {
-            let counted = child.entry().attr_value(gimli::DW_AT_count).and_then(|value| value.udata_value());
+            let counted = child
+                .entry()
+                .attr_value(gimli::DW_AT_count)
+                .and_then(|value| value.udata_value());
             count *= counted.unwrap_or(1);
         }
         Ok(count * self.len_of_type(unit, &kind)?)

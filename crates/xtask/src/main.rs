@@ -1,10 +1,15 @@
 //! Commands for those who work on sixlo: what the stack weighs and costs on the chip it is for.
 #![forbid(unsafe_code)]
 
+mod host;
 mod image;
 mod parts;
+mod published;
+mod qemu;
 mod size;
 mod tools;
+mod tracked;
+mod traverse;
 
 use std::process::ExitCode;
 
@@ -24,11 +29,14 @@ struct Cli {
 enum Command {
     /// Builds the firmware and says what each module takes of flash and RAM, beside published numbers.
     Size(size::Options),
+    /// Runs the firmware on the emulated chip, and the same on the host, and says what a datagram costs.
+    Traverse(traverse::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Size(options) => size::run(&options),
+        Command::Traverse(options) => traverse::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

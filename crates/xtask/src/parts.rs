@@ -68,6 +68,9 @@ impl Part {
     /// The adaptation layer, as in table 3 of Lenders, Schmidt and Wählisch 2021.
     pub(crate) const LOWPAN: [Self; 3] = [Self::Fragmentation, Self::Reassembly, Self::Protocol];
 
+    /// What is below the adaptation layer.
+    pub(crate) const LINK: [Self; 2] = [Self::Interface, Self::Mac];
+
     /// Whether the part is of the stack, and not of what runs it.
     pub(crate) fn is_stack(self) -> bool {
         self < Self::Application
@@ -142,8 +145,25 @@ pub(crate) fn of_chain<'a>(files: impl IntoIterator<Item = &'a str>) -> Option<P
 
 /// The part of code that no file of ours claims, by the name of its symbol.
 pub(crate) fn of_symbol(name: &str) -> Part {
-    let built_in = ["compiler_builtins::", "__aeabi_", "mem", "__udiv", "__div", "core::", "<core::"];
-    let start = ["Reset", "__pre_init", "DefaultHandler", "HardFault", "__INTERRUPTS", "__EXCEPTIONS", "__RESET", "cortex_m"];
+    let built_in = [
+        "compiler_builtins::",
+        "__aeabi_",
+        "mem",
+        "__udiv",
+        "__div",
+        "core::",
+        "<core::",
+    ];
+    let start = [
+        "Reset",
+        "__pre_init",
+        "DefaultHandler",
+        "HardFault",
+        "__INTERRUPTS",
+        "__EXCEPTIONS",
+        "__RESET",
+        "cortex_m",
+    ];
     let begins = |with: &[&str]| with.iter().any(|beginning| name.starts_with(beginning));
     if begins(&start) {
         Part::Start

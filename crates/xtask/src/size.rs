@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::image::Image;
+use crate::image::{Image, Source};
 use crate::parts::{self, Part};
+use crate::published::{self, Published};
 use crate::tools::{self, Failure};
+use crate::tracked::Figures;
 
 /// What `size` can be told.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Another profile of firmware/Cargo.toml, to compare: size-z or speed.
-    #[arg(long, default_value = "release")]
-    profile: String,
-    /// The largest symbols, too.
+    /// Compare with docs/measured/size.csv instead of writing it: fails if a figure is more than 2 % larger.
     #[arg(long)]
-    symbols: Option<usize>,
+    check: bool,
+    /// Another profile of firmware/Cargo.toml, to compare: size-z or speed. Writes no file.
+    #[arg(long, default_value = "release", conflicts_with = "check")]
+    profile: String,
     /// The functions with the most code, wherever it was inlined, too.
     #[arg(long)]
     functions: Option<usize>,
@@ -60,58 +62,132 @@ pub(crate) fn weigh(image: &Image) -> Result<BTreeMap<Part, Taken>, Failure> {
 }
 
 /// The modules in the stack's own struct, with the bytes that each takes.
-fn stack_fields(source: &crate::image::Source<'_>) -> Result<Vec<(String, u64)>, Failure> {
+fn stack_fields(source: &Source<'_>) -> Result<Vec<(String, u64)>, Failure> {
     let mut fields = source.fields("ground", "Core")?;
     fields.extend(source.fields("stack", "Modules")?);
     Ok(fields)
 }
 
+/// The images that are weighed, and what each is.
+const IMAGES: [(&str, &str); 2] = [
+    (
+        "size_router",
+        "a router with a packet buffer of 1676 bytes and 12 packets",
+    ),
+    ("size_lowpan", "the same with 64 datagrams to send"),
+];
+
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let folder = tools::build(&options.profile)?;
-    for name in ["size_router", "size_lowpan"] {
+    let compiler = tools::compiler()?;
+    println!(
+        "thumbv7m-none-eabi, profile {}, {compiler}; bytes of flash and of RAM",
+        options.profile
+    );
+    let mut figures = Figures {
+        file: "size.csv",
+        remarks: vec![format!(
+            "cargo xtask size: bytes on thumbv7m-none-eabi, {compiler}"
+        )],
+        columns: ["part", "router_rom", "router_ram", "lowpan_rom", "lowpan_ram"]
+            .map(str::to_owned)
+            .to_vec(),
+        lines: Vec::new(),
+    };
+    let mut columns = Vec::new();
+    for (name, what) in IMAGES {
         let image = Image::load(&folder.join(name))?;
-        let taken = weigh(&image)?;
-        println!("{name}, {}, {}", options.profile, tools::compiler()?);
-        let mut sum = Taken::default();
-        for part in Part::ALL {
-            let Taken { rom, ram } = taken.get(&part).copied().unwrap_or_default();
-            println!("  {:36} {rom:7} {ram:7}", part.name());
-            sum.rom += rom;
-            sum.ram += ram;
+        let lines = lines(&image)?;
+        println!("\n{what} ({name})");
+        for (part, Taken { rom, ram }) in &lines {
+            println!("  {part:40} {rom:7} {ram:7}");
         }
-        println!("  {:36} {:7} {:7}", "all", sum.rom, sum.ram);
-        let lowpan = Part::LOWPAN.iter().filter_map(|part| taken.get(part));
-        let (rom, ram) = lowpan.fold((0, 0), |sum, part| (sum.0 + part.rom, sum.1 + part.ram));
-        println!("  {:36} {rom:7} {ram:7}", "6LoWPAN");
-        let stack = taken.iter().filter(|(part, _)| part.is_stack());
-        let (rom, ram) = stack.fold((0, 0), |sum, (_, part)| (sum.0 + part.rom, sum.1 + part.ram));
-        println!("  {:36} {rom:7} {ram:7}", "stack");
-        let panics = image.symbols()?.into_iter().filter(|symbol| symbol.contains("core::panicking")).count();
-        println!("  symbols of core::panicking: {panics}");
         if let Some(most) = options.functions {
-            let source = image.source()?;
-            let mut bytes: BTreeMap<String, u64> = BTreeMap::new();
-            for piece in image.pieces()?.iter().filter(|piece| piece.section == ".text") {
-                for address in (piece.address..piece.address + piece.len).step_by(2) {
-                    let frames = source.frames(address);
-                    let own = frames.iter().find(|frame| parts::of_file(&frame.file).is_some());
-                    let name = own.map_or(&piece.symbol, |frame| &frame.function);
-                    *bytes.entry(name.clone()).or_default() += 2;
-                }
-            }
-            let mut functions: Vec<_> = bytes.into_iter().collect();
-            functions.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-            for (name, bytes) in functions.iter().take(most) {
-                println!("    {bytes:7} {name}");
-            }
+            print_functions(&image, most)?;
         }
-        if let Some(most) = options.symbols {
-            let mut pieces = image.pieces()?;
-            pieces.sort_by_key(|piece| std::cmp::Reverse(piece.len));
-            for piece in pieces.iter().take(most) {
-                println!("    {:7} {} {}", piece.len, piece.section, piece.symbol);
-            }
+        columns.push(lines);
+    }
+    println!();
+    print_published("6LoWPAN of others", published::LOWPAN);
+    print_published("whole stacks of others", published::STACKS);
+    let numbers = |taken: &Taken| [Some(taken.rom), Some(taken.ram)];
+    for (at, (name, first)) in columns[0].iter().enumerate() {
+        let (_, second) = &columns[1][at];
+        figures
+            .lines
+            .push((name.replace(',', ""), [numbers(first), numbers(second)].concat()));
+    }
+    match (options.check, options.profile.as_str()) {
+        (true, _) => figures.check(),
+        (false, "release") => figures.write(),
+        (false, _) => Ok(()),
+    }
+}
+
+/// The lines of the table: parts, and their sums.
+fn lines(image: &Image) -> Result<Vec<(&'static str, Taken)>, Failure> {
+    let taken = weigh(image)?;
+    let sum = |which: &dyn Fn(Part) -> bool| {
+        let parts = taken.iter().filter(|(part, _)| which(**part));
+        parts.fold(Taken::default(), |sum, (_, part)| Taken {
+            rom: sum.rom + part.rom,
+            ram: sum.ram + part.ram,
+        })
+    };
+    let mut lines: Vec<(&str, Taken)> = Part::ALL
+        .iter()
+        .map(|part| (part.name(), taken.get(part).copied().unwrap_or_default()))
+        .collect();
+    lines.push(("all of 6LoWPAN", sum(&|part| Part::LOWPAN.contains(&part))));
+    lines.push((
+        "the stack without interface and MAC",
+        sum(&|part| part.is_stack() && !Part::LINK.contains(&part)),
+    ));
+    lines.push(("the stack", sum(&Part::is_stack)));
+    lines.push(("the image", sum(&|_| true)));
+    let panics = image
+        .symbols()?
+        .into_iter()
+        .filter(|symbol| symbol.contains("core::panicking"))
+        .count();
+    let panics = Taken {
+        rom: panics as u64,
+        ram: 0,
+    };
+    lines.push(("symbols of core::panicking", panics));
+    Ok(lines)
+}
+
+fn print_published(title: &str, published: &[Published]) {
+    println!("{title}");
+    for Published {
+        name,
+        rom,
+        ram,
+        origin,
+    } in published
+    {
+        let ram = if *ram == 0 { String::new() } else { ram.to_string() };
+        println!("  {name:40} {rom:7} {ram:>7}  {origin}");
+    }
+}
+
+/// The functions with the most code, wherever it was inlined.
+fn print_functions(image: &Image, most: usize) -> Result<(), Failure> {
+    let source = image.source()?;
+    let mut bytes: BTreeMap<String, u64> = BTreeMap::new();
+    for piece in image.pieces()?.iter().filter(|piece| piece.section == ".text") {
+        for address in (piece.address..piece.address + piece.len).step_by(2) {
+            let frames = source.frames(address);
+            let own = frames.iter().find(|frame| parts::of_file(&frame.file).is_some());
+            let name = own.map_or(&piece.symbol, |frame| &frame.function);
+            *bytes.entry(name.clone()).or_default() += 2;
         }
+    }
+    let mut functions: Vec<_> = bytes.into_iter().collect();
+    functions.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    for (name, bytes) in functions.iter().take(most) {
+        println!("    {bytes:7} {name}");
     }
     Ok(())
 }

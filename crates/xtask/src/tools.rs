@@ -32,14 +32,19 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn run(command: &mut Command, package: &str) -> Result<Output, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::Missing(format!("{name} is not installed: it comes with the package {package}")),
+        std::io::ErrorKind::NotFound => Failure::Missing(format!(
+            "{name} is not installed: it comes with the package {package}"
+        )),
         _ => Failure::Wrong(format!("{name}: {error}")),
     })?;
     if output.status.success() {
         return Ok(output);
     }
     let (printed, errors) = (text(&output.stdout), text(&output.stderr));
-    Err(Failure::Wrong(format!("{name} failed ({}):\n{printed}{errors}", output.status)))
+    Err(Failure::Wrong(format!(
+        "{name} failed ({}):\n{printed}{errors}",
+        output.status
+    )))
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
@@ -51,7 +56,13 @@ fn toolchain(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root().join("firmware"));
     // Set by whoever runs `cargo xtask`, for another workspace.
-    for name in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+    for name in [
+        "RUSTUP_TOOLCHAIN",
+        "CARGO",
+        "RUSTC",
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+    ] {
         command.env_remove(name);
     }
     command
@@ -65,17 +76,31 @@ pub(crate) fn compiler() -> Result<String, Failure> {
 
 /// Builds the images and gives the folder that they are in.
 pub(crate) fn build(profile: &str) -> Result<PathBuf, Failure> {
-    let sysroot = run(toolchain("rustc").args(["--print", "sysroot"]), "rustup (https://rustup.rs)")?;
-    let library = Path::new(text(&sysroot.stdout).trim()).join("lib/rustlib").join(TARGET);
+    let sysroot = run(
+        toolchain("rustc").args(["--print", "sysroot"]),
+        "rustup (https://rustup.rs)",
+    )?;
+    let library = Path::new(text(&sysroot.stdout).trim())
+        .join("lib/rustlib")
+        .join(TARGET);
     if !library.exists() {
         return Err(Failure::Missing(format!(
             "the Rust target {TARGET} is not installed: `rustup target add {TARGET}` in firmware/, or where that cannot be \
              fetched, your distribution's package rust-src and `-Z build-std=core` in firmware/.cargo/config.toml"
         )));
     }
-    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("firmware/target"), PathBuf::from);
+    let folder =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("firmware/target"), PathBuf::from);
     let mut cargo = toolchain("cargo");
-    cargo.args(["build", "--quiet", "--locked", "--bins", "--profile", profile, "--target-dir"]);
+    cargo.args([
+        "build",
+        "--quiet",
+        "--locked",
+        "--bins",
+        "--profile",
+        profile,
+        "--target-dir",
+    ]);
     run(cargo.arg(&folder), "rustup (https://rustup.rs)")?;
     Ok(folder.join(TARGET).join(profile))
 }
@@ -97,4 +122,13 @@ pub(crate) fn command<I: AsRef<OsStr>>(program: &str, args: impl IntoIterator<It
     let mut command = Command::new(program);
     command.args(args);
     command
+}
+
+/// A place for a file that nobody keeps, in the target folder.
+pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let folder = target.join("xtask");
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Failure::Wrong(format!("{}: {error}", folder.display())))?;
+    Ok(folder.join(name))
 }

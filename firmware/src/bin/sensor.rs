@@ -26,7 +26,9 @@ fn main() -> ! {
     // On a chip, its serial number and a source of noise.
     let mut stack = Stack::new(MEMORY.lend(), &Config::new(1)).expect("enough memory");
     let address = [2, 0, 0, 0, 0, 0, 0, 1];
-    stack.bring_up(RADIO, IfaceConfig::new(address)).expect("one interface");
+    stack
+        .bring_up(RADIO, IfaceConfig::new(address))
+        .expect("one interface");
     let socket = stack.udp_bind(5683, 1).expect("a free socket");
 
     let mut frame = [0; FRAME_LEN_MAX];

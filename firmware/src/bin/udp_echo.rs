@@ -22,7 +22,9 @@ fn main() -> ! {
     // On a chip, its serial number and a source of noise.
     let mut stack = Stack::new(MEMORY.lend(), &Config::new(2)).expect("enough memory");
     let address = [2, 0, 0, 0, 0, 0, 0, 2];
-    stack.bring_up(RADIO, IfaceConfig::new(address)).expect("one interface");
+    stack
+        .bring_up(RADIO, IfaceConfig::new(address))
+        .expect("one interface");
     let socket = stack.udp_bind(ECHO_PORT, 1).expect("a free socket");
 
     let mut frame = [0; FRAME_LEN_MAX];

@@ -1,0 +1,134 @@
+//! Figures in files that are tracked: a change that makes one larger has to change the file, too.
+
+use std::path::PathBuf;
+
+use crate::tools::{self, Failure};
+
+/// How much larger a figure may be than what the file says, in percent.
+const TOLERANCE_PERCENT: u64 = 2;
+
+/// A table of figures: a name for each line, and a number for each column, or none.
+pub(crate) struct Figures {
+    /// The file in docs/measured/.
+    pub(crate) file: &'static str,
+    /// What it begins with: what was measured, a line each.
+    pub(crate) remarks: Vec<String>,
+    /// The heads of the columns, that of the names first.
+    pub(crate) columns: Vec<String>,
+    pub(crate) lines: Vec<(String, Vec<Option<u64>>)>,
+}
+
+impl Figures {
+    fn path(&self) -> PathBuf {
+        tools::root().join("docs/measured").join(self.file)
+    }
+
+    fn text(&self) -> String {
+        let mut text: String = self
+            .remarks
+            .iter()
+            .map(|remark| format!("# {remark}\n"))
+            .collect();
+        text += &format!("{}\n", self.columns.join(","));
+        for (name, numbers) in &self.lines {
+            text += name;
+            for number in numbers {
+                text += &format!(",{}", number.map_or(String::new(), |number| number.to_string()));
+            }
+            text += "\n";
+        }
+        text
+    }
+
+    /// Writes the file.
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        let path = self.path();
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Failure::Wrong(format!("{}: {error}", folder.display())))?;
+        }
+        tools::write(&path, self.text())
+    }
+
+    /// Compares with the file: fails if a figure has grown, or one of the two has a figure that the other has not.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let kept = tools::text(&tools::read(self.path())?);
+        let complaints = self.complaints(&kept);
+        if complaints.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Wrong(format!(
+            "figures differ from docs/measured/{}; if that is meant, run the command without --check and commit the file:\n{}",
+            self.file,
+            complaints.join("\n")
+        )))
+    }
+
+    fn complaints(&self, kept: &str) -> Vec<String> {
+        let mut complaints = Vec::new();
+        let mut lines = kept.lines().filter(|line| !line.starts_with('#'));
+        if lines.next() != Some(self.columns.join(",").as_str()) {
+            return vec!["  other columns".to_owned()];
+        }
+        let mut known = 0;
+        for line in lines {
+            let mut fields = line.split(',');
+            let name = fields.next().unwrap_or_default();
+            let Some((_, now)) = self.lines.iter().find(|(own, _)| own == name) else {
+                complaints.push(format!("  {name} is no longer measured"));
+                continue;
+            };
+            known += 1;
+            for ((before, now), column) in fields.zip(now).zip(&self.columns[1..]) {
+                let (Ok(before), Some(now)) = (before.parse::<u64>(), *now) else {
+                    continue;
+                };
+                if now * 100 > before * (100 + TOLERANCE_PERCENT) {
+                    complaints.push(format!("  {name}, {column}: {before} became {now}"));
+                }
+            }
+        }
+        if known < self.lines.len() {
+            complaints.push("  figures that the file does not have".to_owned());
+        }
+        complaints
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(number: u64) -> Figures {
+        Figures {
+            file: "example.csv",
+            remarks: vec!["made by hand".to_owned()],
+            columns: ["part", "rom", "ram"].map(str::to_owned).to_vec(),
+            lines: vec![("ipv6".to_owned(), vec![Some(number), None])],
+        }
+    }
+
+    #[test]
+    fn a_figure_may_grow_by_two_percent_and_no_more() {
+        let kept = figures(100).text();
+        assert_eq!(figures(102).complaints(&kept), Vec::<String>::new());
+        assert_eq!(figures(50).complaints(&kept), Vec::<String>::new());
+        assert_eq!(figures(103).complaints(&kept), ["  ipv6, rom: 100 became 103"]);
+    }
+
+    #[test]
+    fn a_figure_that_appears_or_disappears_is_told() {
+        let nothing = Figures {
+            lines: Vec::new(),
+            ..figures(1)
+        };
+        assert_eq!(
+            nothing.complaints(&figures(1).text()),
+            ["  ipv6 is no longer measured"]
+        );
+        assert_eq!(
+            figures(1).complaints(&nothing.text()),
+            ["  figures that the file does not have"]
+        );
+    }
+}
