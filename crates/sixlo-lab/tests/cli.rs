@@ -237,11 +237,7 @@ fn bad_input_is_one_message_with_file_line_and_remedy_and_nothing_is_written() {
             "nodes = 4\nspacing_m = 50",
             &["my.toml:6:2", "does not reach"],
         ),
-        (
-            chain,
-            twice,
-            &["my.toml:10:17", "short_address", "one of its own"],
-        ),
+        (chain, twice, &["my.toml:9:17", "short_address", "one of its own"]),
         ("300]", "1233]", &["my.toml:5:30", "1233 bytes", "8 to 1232"]),
     ] {
         assert!(SMALL.contains(piece), "{piece}");
