@@ -42,8 +42,12 @@ const EXAMPLES: &str = "Examples:
   sixlo trace out                    what became of the datagrams of a run
   sixlo trace out --datagram 17      the whole history of one of them
 
-Exit codes: 0 all went well; 1 a run failed or something could not be written; 2 the input cannot be used, nothing was
-written; 130 interrupted. After 1 and 130 finished runs are stored, and the same command runs only the others.";
+Exit codes:
+  0    all went well
+  1    a run failed, or something could not be written; finished runs are stored
+  2    the input cannot be used; nothing was written
+  130  interrupted; finished runs are stored
+After 1 and 130 the same command runs only what is missing.";
 
 const RUN_EXAMPLES: &str = "Examples:
   sixlo run grid

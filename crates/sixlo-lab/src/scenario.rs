@@ -5,9 +5,11 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use sixlo_sim::config::{Config, Topology};
+use sixlo_sim::config::{Config, Problem, Topology};
 use sixlo_sim::world::Plan;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -154,9 +156,27 @@ impl Scenario {
             None => Vec::new(),
         };
         let count: usize = axes.iter().map(|axis| axis.values.len()).product();
+        if count.saturating_mul(seeds.len()) > RUNS_MAX {
+            return Err(BadInput::whole(
+                &source.name,
+                format!(
+                    "{count} points with {} seeds are more than {RUNS_MAX} runs",
+                    seeds.len()
+                ),
+                "use fewer values in `[sweep]`, or fewer seeds",
+            ));
+        }
         let mut points = Vec::with_capacity(count);
         for number in 0..count {
-            points.push(point(&source, &root, &axes, number, folder, &seeds)?);
+            let (table, labels) = table_of(&source, &root, &axes, number)?;
+            let config = config_of(&source, &table, folder)?;
+            points.push(Point { labels, config });
+        }
+        if let Some((number, with_seed, problem)) = first_problem(&points, &seeds) {
+            let (table, _) = table_of(&source, &root, &axes, number)?;
+            let span = span_of(table.get_ref(), &problem.key);
+            let what = format!("`{}`: {}{with_seed}", problem.key, problem.what);
+            return Err(source.complain(span, what, format!("wanted: {}", problem.wanted)));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -171,16 +191,17 @@ impl Scenario {
     }
 }
 
-/// The point of the grid with this number, read and checked.
-fn point(
+/// More runs than this are a mistake in the scenario rather than a plan.
+const RUNS_MAX: usize = 1_000_000;
+
+/// The scenario at the point of the grid with this number, and the values of the axes there.
+fn table_of<'p>(
     source: &Source,
-    root: &Spanned<DeTable<'_>>,
-    axes: &[sweep::Axis<'_>],
+    root: &'p Spanned<DeTable<'_>>,
+    axes: &'p [sweep::Axis<'_>],
     number: usize,
-    folder: &Path,
-    seeds: &[u64],
-) -> Result<Point, BadInput> {
-    let mut table = root.get_ref().clone();
+) -> Result<(Spanned<DeTable<'p>>, Vec<String>), BadInput> {
+    let mut table: DeTable<'p> = root.get_ref().clone();
     let mut labels = Vec::with_capacity(axes.len());
     let mut rest = number;
     for axis in axes.iter().rev() {
@@ -190,7 +211,11 @@ fn point(
         sweep::place(source, &mut table, axis, value)?;
     }
     labels.reverse();
-    let table = Spanned::new(root.span(), table);
+    Ok((Spanned::new(root.span(), table), labels))
+}
+
+/// The configuration in a table, together with the files that it names.
+fn config_of(source: &Source, table: &Spanned<DeTable<'_>>, folder: &Path) -> Result<Config, BadInput> {
     let deserializer = toml::de::Deserializer::from(table.clone());
     let mut config = Config::deserialize(deserializer)
         .map_err(|error| explained(source, Some(table.get_ref()), &error))?;
@@ -206,20 +231,44 @@ fn point(
         })?;
         csv.text = Some(text);
     }
-    for (place, seed) in seeds.iter().enumerate() {
-        // Building it is the check: addresses, routes to the sink, sizes, and whatever else a run needs.
-        Plan::new(&config, *seed).map_err(|problem| {
-            let with_seed = if place > 0 {
-                format!(" (with seed {seed})")
-            } else {
-                String::new()
-            };
-            let span = span_of(table.get_ref(), &problem.key);
-            let what = format!("`{}`: {}{with_seed}", problem.key, problem.what);
-            source.complain(span, what, format!("wanted: {}", problem.wanted))
-        })?;
-    }
-    Ok(Point { labels, config })
+    Ok(config)
+}
+
+/// The first run that cannot be built: the number of its point, a remark about its seed, and why. Building a run is the
+/// check: addresses, routes to the sink, sizes, and whatever else it needs. Large networks take a while, so all cores
+/// look.
+fn first_problem(points: &[Point], seeds: &[u64]) -> Option<(usize, String, Problem)> {
+    let found = Mutex::new(None);
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores.min(points.len() * seeds.len()) {
+            scope.spawn(|| {
+                loop {
+                    let run = next.fetch_add(1, Ordering::Relaxed);
+                    let (number, place) = (run / seeds.len(), run % seeds.len());
+                    let Some(point) = points.get(number) else { break };
+                    let Err(problem) = Plan::new(&point.config, seeds[place]) else {
+                        continue;
+                    };
+                    let mut first = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    if first.as_ref().is_none_or(|(earlier, _)| *earlier > run) {
+                        *first = Some((run, problem));
+                    }
+                    // Runs after this one cannot come before it.
+                    break;
+                }
+            });
+        }
+    });
+    let (run, problem) = found.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    let place = run % seeds.len();
+    let with_seed = if place > 0 {
+        format!(" (with seed {})", seeds[place])
+    } else {
+        String::new()
+    };
+    Some((run / seeds.len(), with_seed, problem))
 }
 
 /// Takes one of the laboratory's own keys out of the table.

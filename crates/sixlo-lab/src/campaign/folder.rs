@@ -147,7 +147,7 @@ impl OutputFolder {
             };
             return refuse(
                 what,
-                "keep it and name another folder with -o, or replace it with --force",
+                "with `sixlo run`, -o DIR writes to another folder, and --force replaces what is in this one",
             );
         }
         self.clear().map_err(|error| {

@@ -309,3 +309,29 @@ fn a_payload_larger_than_a_packet_carries_is_refused_at_the_value_of_the_axis() 
         &["1233 bytes", "8 to 1232", "my.toml:6:30"],
     );
 }
+
+#[test]
+fn the_first_of_several_wrong_runs_is_the_one_that_is_named() {
+    for _ in 0..20 {
+        refused(
+            &with("[16, 512]", "[512, 1300, 16, 5]"),
+            &["1300 bytes", "my.toml:6:31"],
+        );
+    }
+}
+
+#[test]
+fn a_network_that_fails_with_one_seed_names_the_seed() {
+    // Nodes that are moved by up to the spacing often lose each other.
+    let grid = "topology = { grid = { nodes = 16, spacing_m = 6.0, jitter_m = 0.4 } }";
+    let text = with("topology = \"lille-50\"", grid).replace("[7, 3]", "40");
+    refused(&text, &["cannot reach the sink (with seed "]);
+}
+
+#[test]
+fn more_runs_than_anybody_waits_for_are_refused() {
+    refused(
+        &with("[7, 3]", "1000000"),
+        &["4 points with 1000000 seeds", "1000000 runs", "fewer seeds"],
+    );
+}
