@@ -17,20 +17,29 @@ pub struct Style {
     pub colour: bool,
 }
 
-/// Reads the lines of a trace that belong to these datagrams, or to packets that answer them.
+/// Reads the lines of a trace that belong to these datagrams, or to those that answer them: replies and errors.
 pub fn lines_of(trace: impl BufRead, datagrams: &BTreeSet<u32>) -> io::Result<BTreeMap<u32, Vec<String>>> {
     let mut found: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    // Whose history a datagram belongs to.
+    let mut belongs: BTreeMap<u32, u32> = datagrams.iter().map(|number| (*number, *number)).collect();
     for line in trace.lines() {
         let line = line?;
-        let own = Line::datagram_of(&line).filter(|number| datagrams.contains(number));
-        let answered = || {
-            let cause = line
-                .split([',', ' '])
-                .find_map(|word| word.strip_prefix("cause="))?;
-            cause.parse().ok().filter(|number| datagrams.contains(number))
+        let Some(number) = Line::datagram_of(&line) else {
+            continue;
         };
-        if let Some(number) = own.or_else(answered) {
-            found.entry(number).or_default().push(line);
+        if !belongs.contains_key(&number)
+            && let Some(cause) = line
+                .split([',', ' '])
+                .find_map(|word| word.strip_prefix("cause="))
+            && let Some(of) = cause
+                .parse()
+                .ok()
+                .and_then(|cause: u32| belongs.get(&cause).copied())
+        {
+            belongs.insert(number, of);
+        }
+        if let Some(of) = belongs.get(&number) {
+            found.entry(*of).or_default().push(line);
         }
     }
     Ok(found)
@@ -56,15 +65,17 @@ pub fn write(out: &mut impl Write, lines: &[String], datagram: u32, style: Style
         let place = *places.entry(line.node).or_insert(count);
         // A way through several modules at one moment is one line.
         let way = after.iter().take_while(|next| continues(line, next)).count();
-        let text = match tell::way(&rest[..=way]) {
-            Some(way) => way,
-            None => tell::event(line, datagram),
+        let text = tell::way(&rest[..=way]).unwrap_or_else(|| tell::event(line));
+        let other = if line.datagram == datagram {
+            String::new()
+        } else {
+            format!(" [datagram {}]", line.datagram)
         };
         let indent = (place * INDENT).min(INDENT_MAX);
         let since_ns = line.time_ns.saturating_sub(first.time_ns);
         write!(out, "{:>10}  ", tell::milliseconds(since_ns))?;
         let (start, end) = colours(style, place, tell::weight(line));
-        writeln!(out, "{start}{:indent$}{:<5} {text}{end}", "", line.node)?;
+        writeln!(out, "{start}{:indent$}{:<5} {text}{other}{end}", "", line.node)?;
         rest = &rest[way + 1..];
     }
     Ok(())

@@ -40,8 +40,8 @@ pub(super) fn way(hops: &[Line<'_>]) -> Option<String> {
     Some(way)
 }
 
-/// One event in words. `datagram` is the one whose history is told.
-pub(super) fn event(line: &Line<'_>, datagram: u32) -> String {
+/// One event in words.
+pub(super) fn event(line: &Line<'_>) -> String {
     let word = |key| line.word(key).unwrap_or("?");
     let peer = match line.peer {
         "" => "nobody".to_owned(),
@@ -66,13 +66,6 @@ pub(super) fn event(line: &Line<'_>, datagram: u32) -> String {
         "lost" => format!("{} frame from {peer} lost: {}", word("kind"), word("cause")),
         "lost-in-radio" => format!("lost in the radio: {}", word("cause")),
         "start" => match line.word("cause") {
-            Some(cause) if line.datagram != datagram => {
-                format!(
-                    "answers datagram {cause} with datagram {} of {} bytes",
-                    line.datagram,
-                    word("len")
-                )
-            }
             Some(cause) => format!(
                 "starts as a packet of {} bytes, in answer to datagram {cause}",
                 word("len")

@@ -251,7 +251,7 @@ fn a_history_tells_every_event_of_the_datagram_and_no_other() {
      0.015  3     netif    frame to all, 100 bytes, sequence number 1, retry 2
      0.016  3     netif    no acknowledgement, 4 transmissions, channel busy 1 time
      0.017  3     6lowpan  dropped: reassembly-timeout
-     0.018  3     icmpv6   answers datagram 7 with datagram 8 of 100 bytes
+     0.018  3     icmpv6   starts as a packet of 100 bytes, in answer to datagram 7 [datagram 8]
      1.999    2     air      data frame of 127 bytes was on the air for 4.256 ms
      1.999    2     air      data frame from node 3 received
      1.999    2     air      ack frame from node 3 lost: collision
@@ -313,4 +313,27 @@ fn a_history_begins_with_the_call_that_sent_the_datagram() {
     let told = String::from_utf8(out).unwrap();
     let source = told.find("the application sends it").unwrap();
     assert!(source < told.find("starts as a packet").unwrap(), "{told}");
+}
+
+#[test]
+fn what_answers_a_datagram_belongs_to_its_history() {
+    let mut writer = Writer::new(Vec::new(), []).unwrap();
+    let hop = |number| Event::Hop {
+        id: id(number),
+        from: Module::Icmpv6,
+        to: Module::Ipv6,
+        queued: false,
+    };
+    let events = all_events();
+    for event in [&events[0], &hop(8), events.last().unwrap(), &hop(8), &hop(9)] {
+        writer.stack(5, 3, event).unwrap();
+    }
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    let lines = history::lines_of(text.as_bytes(), &[7].into()).unwrap();
+    // From the answer's start on, and nothing of others.
+    let numbers: Vec<_> = lines[&7]
+        .iter()
+        .map(|line| Line::datagram_of(line).unwrap())
+        .collect();
+    assert_eq!(numbers, [7, 8, 8]);
 }
