@@ -1,6 +1,6 @@
 //! Figures as SVG, drawn by `plotters` without its fonts: the text stays text, so nothing needs to be installed.
 //!
-//! Coordinates are pixels of a drawing [`NARROW`] or [`WIDE`] pixels wide, scaled to wherever it is shown.
+//! Coordinates are pixels of a drawing 540 or 960 pixels wide, scaled to wherever it is shown.
 
 use std::io;
 
