@@ -102,6 +102,25 @@ impl<W: Write> Writer<W> {
 
     /// Writes what the stack of `node` told.
     pub fn stack(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Start { .. } | Event::Share { .. } | Event::Hop { .. } | Event::End { .. } => {
+                self.packet(time_ns, node, event)?;
+            }
+            Event::FrameIn { .. }
+            | Event::FrameDropped { .. }
+            | Event::Queued { .. }
+            | Event::FrameOut { .. }
+            | Event::FrameDone { .. } => self.frame(time_ns, node, event)?,
+            Event::Decompressed { .. }
+            | Event::FragmentIn { .. }
+            | Event::Compressed { .. }
+            | Event::FragmentOut { .. } => self.lowpan(time_ns, node, event)?,
+        }
+        writeln!(self.out)
+    }
+
+    /// What happened to a packet as a whole.
+    fn packet(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
         match *event {
             Event::Start {
                 id,
@@ -127,6 +146,21 @@ impl<W: Write> Writer<W> {
                     if queued { " queued" } else { "" }
                 )?;
             }
+            Event::End { id, module, end } => {
+                self.begin(time_ns, node, id.number(), module.name(), "end", LinkAddr::None)?;
+                write!(self.out, "end={}", end_name(end))?;
+                if let End::Dropped(reason) = end {
+                    write!(self.out, " reason={}", reason.name())?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What happened at an interface.
+    fn frame(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
+        match *event {
             Event::FrameIn {
                 id,
                 from,
@@ -148,6 +182,43 @@ impl<W: Write> Writer<W> {
                 )?;
                 write!(self.out, "reason={}", reason.name())?;
             }
+            Event::Queued { id, to, ahead, .. } => {
+                self.begin(time_ns, node, id.number(), "netif", "queued", to)?;
+                write!(self.out, "ahead={ahead}")?;
+            }
+            Event::FrameOut {
+                id,
+                to,
+                len,
+                sequence,
+                attempt,
+                ..
+            } => {
+                self.begin(time_ns, node, id.number(), "netif", "frame-out", to)?;
+                write!(self.out, "len={len} seq={sequence} attempt={attempt}")?;
+            }
+            Event::FrameDone {
+                id,
+                outcome,
+                attempts,
+                busy,
+                ..
+            } => {
+                self.begin(time_ns, node, id.number(), "netif", "frame-done", LinkAddr::None)?;
+                write!(
+                    self.out,
+                    "outcome={} attempts={attempts} busy={busy}",
+                    outcome_name(outcome)
+                )?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What happened in 6LoWPAN.
+    fn lowpan(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
+        match *event {
             Event::Decompressed {
                 id,
                 compressed_len,
@@ -182,10 +253,6 @@ impl<W: Write> Writer<W> {
                     write!(self.out, " reason={}", reason.name())?;
                 }
             }
-            Event::Queued { id, to, ahead, .. } => {
-                self.begin(time_ns, node, id.number(), "netif", "queued", to)?;
-                write!(self.out, "ahead={ahead}")?;
-            }
             Event::Compressed {
                 id,
                 to,
@@ -206,40 +273,9 @@ impl<W: Write> Writer<W> {
                 self.begin(time_ns, node, id.number(), "6lowpan", "fragment-out", to)?;
                 write!(self.out, "tag={tag} size={size} offset={offset} len={len}")?;
             }
-            Event::FrameOut {
-                id,
-                to,
-                len,
-                sequence,
-                attempt,
-                ..
-            } => {
-                self.begin(time_ns, node, id.number(), "netif", "frame-out", to)?;
-                write!(self.out, "len={len} seq={sequence} attempt={attempt}")?;
-            }
-            Event::FrameDone {
-                id,
-                outcome,
-                attempts,
-                busy,
-                ..
-            } => {
-                self.begin(time_ns, node, id.number(), "netif", "frame-done", LinkAddr::None)?;
-                write!(
-                    self.out,
-                    "outcome={} attempts={attempts} busy={busy}",
-                    outcome_name(outcome)
-                )?;
-            }
-            Event::End { id, module, end } => {
-                self.begin(time_ns, node, id.number(), module.name(), "end", LinkAddr::None)?;
-                write!(self.out, "end={}", end_name(end))?;
-                if let End::Dropped(reason) = end {
-                    write!(self.out, " reason={}", reason.name())?;
-                }
-            }
+            _ => {}
         }
-        writeln!(self.out)
+        Ok(())
     }
 
     /// Writes what happened between antennas at `node`.

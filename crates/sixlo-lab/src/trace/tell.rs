@@ -49,22 +49,7 @@ pub(super) fn event(line: &Line<'_>) -> String {
         peer => format!("node {peer}"),
     };
     let told = match line.event {
-        "sent" if line.layer == "source" => "the application sends it".to_owned(),
-        "refused" => "the stack refuses it".to_owned(),
-        "delivered" => format!(
-            "delivered after {} ms, every byte right",
-            time(line, "latency_ns")
-        ),
-        "lost" if line.layer == "end" => ended_lost(line),
-        "sent" => format!(
-            "{} frame of {} bytes was on the air for {} ms",
-            word("kind"),
-            word("len"),
-            time(line, "airtime_ns")
-        ),
-        "received" => format!("{} frame from {peer} received", word("kind")),
-        "lost" => format!("{} frame from {peer} lost: {}", word("kind"), word("cause")),
-        "lost-in-radio" => format!("lost in the radio: {}", word("cause")),
+        _ if matches!(line.layer, "air" | "source" | "sink" | "end") => outside(line, &peer),
         "start" => match line.word("cause") {
             Some(cause) => format!(
                 "starts as a packet of {} bytes, in answer to datagram {cause}",
@@ -111,6 +96,30 @@ pub(super) fn event(line: &Line<'_>) -> String {
         other => format!("{other} {}", line.detail),
     };
     format!("{:<8} {told}", line.layer)
+}
+
+/// What happened outside the stacks.
+fn outside(line: &Line<'_>, peer: &str) -> String {
+    let word = |key| line.word(key).unwrap_or("?");
+    match (line.layer, line.event) {
+        ("source", "sent") => "the application sends it".to_owned(),
+        ("source", _) => "the stack refuses it".to_owned(),
+        ("sink", _) => format!(
+            "delivered after {} ms, every byte right",
+            time(line, "latency_ns")
+        ),
+        ("end", _) => ended_lost(line),
+        (_, "sent") => format!(
+            "{} frame of {} bytes was on the air for {} ms",
+            word("kind"),
+            word("len"),
+            time(line, "airtime_ns")
+        ),
+        (_, "received") => format!("{} frame from {peer} received", word("kind")),
+        (_, "lost") => format!("{} frame from {peer} lost: {}", word("kind"), word("cause")),
+        (_, "lost-in-radio") => format!("lost in the radio: {}", word("cause")),
+        (_, other) => other.replace('-', " "),
+    }
 }
 
 fn time(line: &Line<'_>, key: &str) -> String {
