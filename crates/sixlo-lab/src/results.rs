@@ -210,14 +210,22 @@ impl Tables {
     }
 }
 
+/// What kept a table from being written: the error of the file where there is one, so that a full disk is known as such.
+fn written(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
 /// Writes rows under a header.
 pub fn write_rows<T: Row>(path: &Path, rows: &[T]) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
         .from_writer(BufWriter::new(File::create(path)?));
-    writer.write_record(T::COLUMNS).map_err(io::Error::from)?;
+    writer.write_record(T::COLUMNS).map_err(written)?;
     for row in rows {
-        writer.serialize(row).map_err(io::Error::from)?;
+        writer.serialize(row).map_err(written)?;
     }
     let mut out = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
     out.flush()
