@@ -8,7 +8,7 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{Class, Pkt, PktBuf};
 use crate::time::{Duration, Instant};
 use crate::trace::{Module, PktId, Reason, Sink};
-use crate::udp::ipv6_header;
+use crate::udp;
 use crate::wire::checksum::Checksum;
 use crate::wire::icmpv6::{HEADER_LEN, Header, Message, Problem, QUOTE_LEN_MAX};
 use crate::wire::ipv6::{self, Ecn, NextHeader, TrafficClass};
@@ -159,6 +159,12 @@ impl Icmpv6 {
         self.spent += u8::from(free);
         free
     }
+}
+
+/// The IPv6 header of a packet whose cursor has moved on; not on the way of datagrams, so once is enough.
+#[inline(never)]
+fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
+    udp::ipv6_header(buf, packet)
 }
 
 /// The message, if its checksum is right.

@@ -90,12 +90,15 @@ impl<'a> Ipv6<'a> {
         &mut self.config
     }
 
-    /// Gives an interface an address.
+    /// Gives an interface an address. The unspecified address is none, and taken for one that is there already.
     ///
     /// # Errors
     ///
     /// If there is no place left.
     pub fn add_address(&mut self, iface: IfaceId, addr: Ipv6Addr) -> Result<(), TableFull> {
+        if addr.is_unspecified() {
+            return Ok(());
+        }
         self.tables.add_address(iface, addr)
     }
 

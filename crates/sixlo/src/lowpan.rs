@@ -14,7 +14,7 @@ use crate::trace::{Event, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
 use crate::wire::lowpan::rh::RoutingHeader;
-use crate::wire::lowpan::{self as dispatch, Dispatch, frag};
+use crate::wire::lowpan::{self as dispatch, Dispatch, Preface, frag};
 
 mod cut;
 mod reassembly;
@@ -98,6 +98,11 @@ impl<'a> Lowpan<'a> {
     /// Reassemblies that are under way.
     pub fn reassemblies(&self) -> usize {
         self.reassembler.active()
+    }
+
+    /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
+    pub fn deadline_changed(&mut self) -> bool {
+        self.reassembler.changed()
     }
 
     /// When [`expire`](Self::expire) wants to be called.
@@ -214,7 +219,7 @@ impl<'a> Lowpan<'a> {
     ) -> Result<Option<Pkt>, Reason> {
         let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
         let mut fragment = Fragment {
-            meta: *meta,
+            meta,
             header,
             expanded: &[],
             data,
@@ -252,11 +257,31 @@ impl<'a> Lowpan<'a> {
 }
 
 /// Skips what stands before a datagram or fragment in a frame.
+#[inline]
 fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
+    let &first = payload.first().ok_or(Reason::LowpanDispatch)?;
+    match Dispatch::of(first, 0) {
+        // What nearly all frames begin with: nothing is to be skipped.
+        dispatch @ (Dispatch::Iphc | Dispatch::Frag1 | Dispatch::FragN | Dispatch::Ipv6) => {
+            Ok((dispatch, payload))
+        }
+        _ => strip_headers(payload),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn strip_headers(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
     let (dispatch, body, preface) = dispatch::strip(payload).map_err(|error| match error {
         ParseError::Unknown => Reason::LowpanCriticalHeader,
         _ => Reason::LowpanDispatch,
     })?;
+    may_skip(&preface)?;
+    Ok((dispatch, body))
+}
+
+/// Whether a datagram can be taken without regard to what stands before it.
+fn may_skip(preface: &Preface<'_>) -> Result<(), Reason> {
     // RFC 8138 section 4.2: a node that does not act upon a critical header drops the packet, and nothing here does. Those
     // that are elective are skipped (section 4.1).
     let critical = |header| matches!(header, RoutingHeader::SourceRoute(_) | RoutingHeader::RplInfo(_));
@@ -268,7 +293,7 @@ fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
     if preface.mesh.is_some() {
         Err(Reason::LowpanMesh)
     } else {
-        Ok((dispatch, body))
+        Ok(())
     }
 }
 
@@ -306,6 +331,7 @@ const fn header_reason(error: ParseError) -> Reason {
 }
 
 /// A packet of a datagram that came in one frame.
+#[inline]
 fn store<S: Sink>(
     cx: &mut Cx<'_, '_, S>,
     header: &[u8],
@@ -316,13 +342,9 @@ fn store<S: Sink>(
 ) -> Result<Pkt, Reason> {
     let len = header.len() + data.len();
     let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
-    let buf = &mut cx.core.buf;
-    *buf.meta_mut(&packet) = *meta;
-    let header_written = buf.write_bytes(&packet, 0, header);
-    let written = header_written.and_then(|()| buf.write_bytes(&packet, header.len(), data));
-    if let Err(no_room) = written {
-        let _ended = cx.drop(packet, Module::Lowpan, no_room.reason());
-        return Err(no_room.reason());
+    if let Err(reason) = fill(&mut cx.core.buf, &packet, meta, header, data) {
+        let _ended = cx.drop(packet, Module::Lowpan, reason);
+        return Err(reason);
     }
     cx.event(Event::Decompressed {
         id,
@@ -330,4 +352,15 @@ fn store<S: Sink>(
         len: len as u16,
     });
     Ok(packet)
+}
+
+/// Writes metadata, headers and what follows them into a new packet of just their length.
+#[inline]
+fn fill(buf: &mut PktBuf<'_>, packet: &Pkt, meta: &Meta, header: &[u8], data: &[u8]) -> Result<(), Reason> {
+    *buf.meta_mut(packet) = *meta;
+    let room = buf.bytes_mut(packet)?;
+    let (place, rest) = room.split_at_mut_checked(header.len()).ok_or(Reason::NoBuffer)?;
+    place.copy_from_slice(header);
+    rest.copy_from_slice(data);
+    Ok(())
 }

@@ -278,8 +278,12 @@ impl<'a> Netif<'a> {
 
     /// Takes a packet on its way down: an IPv6 packet whose next hop's link address is in its metadata.
     pub fn send<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
-        let meta = *cx.core.buf.meta(&packet);
-        let Some(iface) = self.up_mut(meta.iface) else {
+        let &Meta {
+            iface: iface_id,
+            link_dst,
+            ..
+        } = cx.core.buf.meta(&packet);
+        let Some(iface) = self.up_mut(iface_id) else {
             return Next::Drop(packet, Reason::NoInterface);
         };
         let ahead = iface.queue.len() + usize::from(iface.current.is_some());
@@ -289,13 +293,13 @@ impl<'a> Netif<'a> {
         let id = cx.core.buf.id(&packet);
         cx.event(Event::Queued {
             id,
-            iface: meta.iface,
-            to: meta.link_dst,
+            iface: iface_id,
+            to: link_dst,
             ahead: ahead as u16,
         });
         let queued = cx.core.buf.push(&mut iface.queue, packet);
         if ahead == 0 {
-            self.begin(cx, meta.iface);
+            self.begin(cx, iface_id);
         }
         Next::Taken(queued)
     }

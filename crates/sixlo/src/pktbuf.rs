@@ -119,7 +119,9 @@ impl<'a> PktBuf<'a> {
         if first.chunk != 0 {
             self.arena.release(first.chunk);
         }
-        self.release_chain(first.next);
+        if first.next != 0 {
+            self.release_chain(first.next);
+        }
         self.put_slot(p.link());
         self.in_hand -= 1;
         self.live -= 1;

@@ -250,15 +250,11 @@ impl<'a> Sockets<'a> {
         let packet = cx
             .new_packet(Module::App, Class::Transmit, 0, len, PktId::NONE, PktId::NONE)
             .map_err(SendError::NoRoom)?;
-        let written = cx
-            .core
-            .buf
-            .write_bytes(&packet, 0, &head(next_header, dst).emit());
-        match written.and_then(|()| cx.core.buf.write_bytes(&packet, ipv6::HEADER_LEN, payload)) {
+        match write_packet(&mut cx.core.buf, &packet, &head(next_header, dst), payload) {
             Ok(()) => Ok(packet),
-            Err(no_room) => {
-                let _ended = cx.drop(packet, Module::App, no_room.reason());
-                Err(SendError::NoRoom(no_room.reason()))
+            Err(reason) => {
+                let _ended = cx.drop(packet, Module::App, reason);
+                Err(SendError::NoRoom(reason))
             }
         }
     }
@@ -317,6 +313,7 @@ const fn receiver(id: MailboxId) -> Receiver {
 }
 
 /// Where a datagram came from. Its headers lie before the cursor.
+#[inline]
 fn describe(buf: &PktBuf<'_>, packet: &Pkt) -> Option<Received> {
     let header = ipv6_header(buf, packet)?;
     let ports = buf.read_back::<{ udp::HEADER_LEN }>(packet, udp::HEADER_LEN)?;
@@ -343,6 +340,21 @@ const fn head(next_header: NextHeader, dst: Ipv6Addr) -> ipv6::Header {
     }
 }
 
+/// Fills a packet with a header of IPv6 and what follows it.
+fn write_packet(
+    buf: &mut PktBuf<'_>,
+    packet: &Pkt,
+    head: &ipv6::Header,
+    payload: &[u8],
+) -> Result<(), Reason> {
+    let room = buf.bytes_mut(packet)?;
+    let (place, rest) = room.split_first_chunk_mut().ok_or(Reason::NoBuffer)?;
+    *place = head.emit();
+    rest.copy_from_slice(payload);
+    Ok(())
+}
+
+/// Fills a packet with headers of IPv6 and UDP, length and checksum still missing, and the payload.
 fn write_datagram(
     buf: &mut PktBuf<'_>,
     packet: &Pkt,
@@ -356,7 +368,11 @@ fn write_datagram(
         len: 0,
         checksum: 0,
     };
-    *buf.write_at(packet, 0)? = head(NextHeader::UDP, dst).emit();
-    *buf.write_at(packet, ipv6::HEADER_LEN)? = ports.emit();
-    Ok(buf.write_bytes(packet, ipv6::HEADER_LEN + udp::HEADER_LEN, payload)?)
+    let room = buf.bytes_mut(packet)?;
+    let (place, rest) = room.split_first_chunk_mut().ok_or(Reason::NoBuffer)?;
+    *place = head(NextHeader::UDP, dst).emit();
+    let (place, rest) = rest.split_first_chunk_mut().ok_or(Reason::NoBuffer)?;
+    *place = ports.emit();
+    rest.copy_from_slice(payload);
+    Ok(())
 }

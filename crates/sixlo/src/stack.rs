@@ -158,7 +158,9 @@ impl<'a> Stack<'a> {
         let taken = modules.netif.receive(&mut cx, iface, frame, &info);
         let Some((payload, meta)) = taken else { return };
         let next = modules.lowpan.frame(&mut cx, payload, &meta, &info);
-        modules.rearm_reassembly(&mut cx);
+        if modules.lowpan.deadline_changed() {
+            modules.rearm_reassembly(&mut cx);
+        }
         if let Some(next) = next {
             modules.follow(&mut cx, Module::Lowpan, next);
         }

@@ -8,11 +8,10 @@ use crate::wire::checksum::Checksum;
 use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::udp::{HEADER_LEN, Header};
 
-/// A datagram on its way up: to the receivers of its port. `Err(PortUnreachable)` if there are none.
+/// A datagram on its way up: to the receivers of its port.
 ///
 /// The cursor stands at the UDP header, and the IPv6 header at the beginning of the packet.
-pub fn receive<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<Msg, Reason> {
-    let buf = &mut cx.core.buf;
+pub fn receive(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Msg, Reason> {
     let available = buf.len(packet);
     let header = Header::parse(&buf.read(packet).ok_or(Reason::UdpMalformed)?);
     header.payload_len(available).map_err(|_| Reason::UdpMalformed)?;
@@ -24,20 +23,16 @@ pub fn receive<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<Msg, Rea
     if len < available {
         buf.truncate(packet, len);
     }
-    let addresses = ipv6_header(buf, packet).ok_or(Reason::UdpMalformed)?;
-    let mut checksum = Checksum::pseudo_header(&addresses.src, &addresses.dst, NextHeader::UDP, len as u32);
+    let ipv6 = ipv6_header(buf, packet).ok_or(Reason::UdpMalformed)?;
+    let mut checksum = Checksum::pseudo_header(&ipv6.src, &ipv6.dst, NextHeader::UDP, len as u32);
     for piece in buf.pieces(packet, 0) {
         checksum.add(piece);
     }
     if !checksum.is_valid() {
         return Err(Reason::UdpChecksum);
     }
-    let message = Msg::up(Ty::Udp, header.dst_port);
-    if !cx.core.registry.knows(message) {
-        return Err(Reason::PortUnreachable);
-    }
-    cx.core.buf.mark(packet, HEADER_LEN);
-    Ok(message)
+    buf.mark(packet, HEADER_LEN);
+    Ok(Msg::up(Ty::Udp, header.dst_port))
 }
 
 /// A datagram on its way down: an IPv6 header in the making, a UDP header with its ports, the payload. Sets the length,
@@ -50,21 +45,24 @@ pub fn send<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
 }
 
 fn prepare(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<(), Reason> {
-    let at = ipv6::HEADER_LEN;
-    let mut header = Header::parse(&buf.read_at(packet, at).ok_or(Reason::UdpMalformed)?);
-    header.len = u16::try_from(buf.len(packet) - at).map_err(|_| Reason::PacketTooBig)?;
+    let bytes = buf.bytes_mut(packet)?;
+    let datagram = bytes.get_mut(ipv6::HEADER_LEN..).ok_or(Reason::UdpMalformed)?;
+    let len = u16::try_from(datagram.len()).map_err(|_| Reason::PacketTooBig)?;
+    let place = datagram.first_chunk_mut().ok_or(Reason::UdpMalformed)?;
+    let mut header = Header::parse(place);
+    header.len = len;
     header.checksum = 0;
+    *place = header.emit();
     let mut checksum = Checksum::new();
-    checksum.add(&header.emit());
-    for piece in buf.pieces(packet, at + HEADER_LEN) {
-        checksum.add(piece);
-    }
+    checksum.add(datagram);
     header.checksum = !checksum.finish();
-    *buf.write_at(packet, at)? = header.emit();
+    let place = datagram.first_chunk_mut().ok_or(Reason::UdpMalformed)?;
+    *place = header.emit();
     Ok(())
 }
 
 /// The IPv6 header at the beginning of a packet whose cursor has moved on.
+#[inline]
 pub(crate) fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
     let bytes = buf.read_back::<{ ipv6::HEADER_LEN }>(packet, buf.marked(packet))?;
     ipv6::Header::parse(&bytes).ok()

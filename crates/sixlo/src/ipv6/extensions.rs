@@ -2,10 +2,10 @@
 
 use super::Ipv6;
 use super::input::Refusal;
-use crate::ground::Cx;
+use crate::ground::Core;
 use crate::netapi::{Msg, Ty};
 use crate::pktbuf::{Pkt, PktBuf};
-use crate::trace::{Reason, Sink};
+use crate::trace::Reason;
 use crate::wire::icmpv6::Problem;
 use crate::wire::ipv6::{HEADER_LEN, Header, NextHeader};
 use crate::wire::ipv6_ext::options::{Action, Opt, OptionType, Options, Placed};
@@ -23,13 +23,8 @@ const ROUTING_TYPE_AT: usize = 2;
 
 impl Ipv6<'_> {
     /// Goes through the extension headers and says who takes what follows them. The cursor moves there.
-    pub(super) fn deliver<S: Sink>(
-        &mut self,
-        cx: &mut Cx<'_, '_, S>,
-        packet: &Pkt,
-        header: &Header,
-    ) -> Result<Msg, Refusal> {
-        let buf = &mut cx.core.buf;
+    pub(super) fn deliver(&self, core: &mut Core<'_>, packet: &Pkt, header: &Header) -> Result<Msg, Refusal> {
+        let buf = &mut core.buf;
         buf.mark(packet, HEADER_LEN);
         let (mut next, mut named_at) = (header.next_header, NEXT_HEADER_AT);
         for number in 0..=self.config.extension_headers_max {
@@ -70,7 +65,7 @@ impl Ipv6<'_> {
                 NextHeader::NONE => return Err(Reason::NextHeaderUnknown.into()),
                 _ => {
                     let message = Msg::up(Ty::Transport, u16::from(next.0));
-                    if cx.core.registry.knows(message) {
+                    if core.registry.knows(message) {
                         return Ok(message);
                     }
                     break;

@@ -1,7 +1,7 @@
 //! The way up, and onwards: what is for this node, and what is forwarded.
 
 use super::{Ipv6, output::Hop};
-use crate::ground::Cx;
+use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
@@ -59,32 +59,26 @@ impl Refusal {
 impl Ipv6<'_> {
     /// Takes a packet from a link.
     pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
-        match self.route_in(cx, &packet) {
+        match self.route_in(cx.core, &packet) {
             Ok(message) => Next::To(message, packet),
             Err(refusal) => refusal.about(packet),
         }
     }
 
-    fn route_in<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<Msg, Refusal> {
-        let header = accept(&mut cx.core.buf, packet)?;
+    fn route_in(&self, core: &mut Core<'_>, packet: &Pkt) -> Result<Msg, Refusal> {
+        let header = accept(&mut core.buf, packet)?;
         if self.is_for_me(&header.dst) {
-            return self.deliver(cx, packet, &header);
+            return self.deliver(core, packet, &header);
         }
         if header.dst.is_multicast() {
             // No multicast routing here: groups that nobody joined end silently.
             return Err(Reason::Ipv6Address.into());
         }
-        self.forward(cx, packet, &header)
+        self.forward(&mut core.buf, packet, &header)
     }
 
     /// Sends a packet on to its next hop.
-    fn forward<S: Sink>(
-        &mut self,
-        cx: &mut Cx<'_, '_, S>,
-        packet: &Pkt,
-        header: &Header,
-    ) -> Result<Msg, Refusal> {
-        let buf = &mut cx.core.buf;
+    fn forward(&self, buf: &mut PktBuf<'_>, packet: &Pkt, header: &Header) -> Result<Msg, Refusal> {
         if !self.config.forwarding {
             return Err(Reason::NotForwarding.into());
         }

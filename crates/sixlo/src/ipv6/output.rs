@@ -6,7 +6,7 @@ use super::{Ipv6, checksum_offset};
 use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::IfaceId;
-use crate::pktbuf::Pkt;
+use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
 use crate::wire::addr::LinkAddr;
 use crate::wire::checksum::Checksum;
@@ -44,20 +44,18 @@ impl Ipv6<'_> {
     /// limit are chosen here if they are zero. Behind it comes the transport header, whose checksum field holds the sum over header and payload.
     /// The metadata names the interface for destinations that do not tell it.
     pub fn send<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
-        match self.finish_headers(cx, &packet) {
+        match self.finish_headers(&mut cx.core.buf, &packet) {
             Ok(message) => Next::To(message, packet),
             Err(reason) => Next::Drop(packet, reason),
         }
     }
 
-    fn finish_headers<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<Msg, Reason> {
-        let buf = &mut cx.core.buf;
-        let len = buf.len(packet);
-        let bytes = buf.read::<HEADER_LEN>(packet).ok_or(Reason::Ipv6Malformed)?;
-        let mut header = Header::parse(&bytes).map_err(|_| Reason::Ipv6Malformed)?;
-        let payload_len = u16::try_from(len - HEADER_LEN).map_err(|_| Reason::PacketTooBig)?;
+    fn finish_headers(&self, buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Msg, Reason> {
+        let (len, iface) = (buf.len(packet), buf.meta(packet).iface);
+        let payload_len = len.checked_sub(HEADER_LEN).ok_or(Reason::Ipv6Malformed)?;
+        let place = buf.write_at::<HEADER_LEN>(packet, 0)?;
+        let mut header = Header::parse(place).map_err(|_| Reason::Ipv6Malformed)?;
         let to_self = self.tables.owns(&header.dst);
-        let iface = buf.meta(packet).iface;
         let hop = if to_self {
             Hop {
                 iface,
@@ -70,24 +68,29 @@ impl Ipv6<'_> {
             return Err(Reason::PacketTooBig);
         }
         if header.src.is_unspecified() {
-            header.src = self
-                .tables
-                .select_source(hop.iface, &header.dst)
-                .ok_or(Reason::Ipv6Address)?;
+            // RFC 6724 section 5, rule 1: the destination itself, if it is ours.
+            let src = match to_self {
+                true => Some(header.dst),
+                false => self.tables.select_source(hop.iface, &header.dst),
+            };
+            header.src = src.ok_or(Reason::Ipv6Address)?;
         }
-        header.payload_len = payload_len;
+        // It fits, because the MTU does.
+        header.payload_len = payload_len as u16;
         if header.hop_limit == 0 {
             header.hop_limit = self.config.hop_limit;
         }
-        *buf.write_at::<HEADER_LEN>(packet, 0)? = header.emit();
+        *place = header.emit();
         if let Some(offset) = checksum_offset(header.next_header) {
-            let place = HEADER_LEN + offset;
-            let sum = buf.read_at::<2>(packet, place).ok_or(Reason::Ipv6Malformed)?;
-            let len = u32::from(payload_len);
+            if payload_len < offset + 2 {
+                return Err(Reason::Ipv6Malformed);
+            }
+            let sum = buf.write_at::<2>(packet, HEADER_LEN + offset)?;
+            let len = payload_len as u32;
             let mut checksum = Checksum::pseudo_header(&header.src, &header.dst, header.next_header, len);
-            checksum.add(&sum);
+            checksum.add_word(u16::from_be_bytes(*sum));
             // All ones stands for zero in every protocol here: in UDP it must (RFC 8200 section 8.1), in ICMPv6 it may.
-            *buf.write_at::<2>(packet, place)? = checksum.finish_udp().to_be_bytes();
+            *sum = checksum.finish_udp().to_be_bytes();
         }
         let meta = buf.meta_mut(packet);
         meta.iface = hop.iface;

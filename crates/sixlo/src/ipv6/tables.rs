@@ -94,10 +94,12 @@ impl Route {
     }
 }
 
-/// The tables.
+/// The tables. In each the entries that are used lie before the free ones.
 pub(super) struct Tables<'a> {
     addresses: &'a mut [Address],
+    addresses_used: usize,
     neighbors: &'a mut [Neighbor],
+    neighbors_used: usize,
     /// In order of falling prefix length, so that the first that leads to a destination is the longest match.
     routes: &'a mut [Route],
     routes_used: usize,
@@ -117,7 +119,9 @@ impl<'a> Tables<'a> {
         routes.fill(Route::EMPTY);
         Self {
             addresses,
+            addresses_used: 0,
             neighbors,
+            neighbors_used: 0,
             routes,
             routes_used: 0,
         }
@@ -128,40 +132,44 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn add_address(&mut self, iface: IfaceId, addr: Ipv6Addr) -> Result<(), TableFull> {
-        let known = self.addresses.iter().position(|entry| entry.addr == addr);
-        let place = known.or_else(|| {
-            self.addresses
-                .iter()
-                .position(|entry| entry.addr.is_unspecified())
-        });
-        self.addresses[place.ok_or(TableFull)?] = Address { iface, addr };
+        let place = self.addresses().position(|entry| entry.addr == addr);
+        let place = place.unwrap_or(self.addresses_used);
+        *self.addresses.get_mut(place).ok_or(TableFull)? = Address { iface, addr };
+        self.addresses_used = self.addresses_used.max(place + 1);
         Ok(())
     }
 
     pub(super) fn remove_address(&mut self, addr: Ipv6Addr) -> bool {
-        let place = self
-            .addresses
-            .iter_mut()
-            .find(|entry| entry.addr == addr && !addr.is_unspecified());
-        place.map(|entry| *entry = Address::EMPTY).is_some()
+        let Some(place) = self.addresses().position(|entry| entry.addr == addr) else {
+            return false;
+        };
+        self.addresses_used -= 1;
+        self.addresses.swap(place, self.addresses_used);
+        self.addresses[self.addresses_used] = Address::EMPTY;
+        true
     }
 
-    pub(super) fn addresses(&self) -> impl Iterator<Item = &Address> {
-        self.addresses.iter().filter(|entry| !entry.addr.is_unspecified())
+    pub(super) fn addresses(&self) -> core::slice::Iter<'_, Address> {
+        let used = self.addresses.get(..self.addresses_used);
+        used.unwrap_or_default().iter()
     }
 
+    /// Whether an address is one of this node's. RFC 4291 section 2.8: the loopback address is every node's own.
     pub(super) fn owns(&self, addr: &Ipv6Addr) -> bool {
-        // RFC 4291 section 2.8: the loopback address is every node's own.
-        addr.is_loopback()
-            || (!addr.is_unspecified() && self.addresses.iter().any(|entry| entry.addr == *addr))
+        addr.is_loopback() || self.addresses().any(|entry| entry.addr == *addr)
     }
 
     pub(super) fn add_neighbor(&mut self, neighbor: Neighbor) -> Result<(), TableFull> {
         let same = |entry: &Neighbor| entry.addr == neighbor.addr && entry.iface == neighbor.iface;
-        let known = self.neighbors.iter().position(same);
-        let place = known.or_else(|| self.neighbors.iter().position(|entry| entry.link.is_empty()));
-        self.neighbors[place.ok_or(TableFull)?] = neighbor;
+        let place = self.neighbors().position(same).unwrap_or(self.neighbors_used);
+        *self.neighbors.get_mut(place).ok_or(TableFull)? = neighbor;
+        self.neighbors_used = self.neighbors_used.max(place + 1);
         Ok(())
+    }
+
+    fn neighbors(&self) -> core::slice::Iter<'_, Neighbor> {
+        let used = self.neighbors.get(..self.neighbors_used);
+        used.unwrap_or_default().iter()
     }
 
     pub(super) fn add_route(&mut self, route: Route) -> Result<(), TableFull> {
@@ -209,10 +217,9 @@ impl<'a> Tables<'a> {
     /// The link-layer address of a next hop. That of a link-local address follows from the address, because
     /// autoconfigured link-local addresses of 6LoWPAN are made from it (RFC 6775 section 5.6 and RFC 4944 section 6).
     pub(super) fn link_addr(&self, iface: IfaceId, next_hop: &Ipv6Addr) -> Option<LinkAddr> {
-        let known =
-            |entry: &&Neighbor| entry.addr == *next_hop && entry.iface == iface && !entry.link.is_empty();
-        if let Some(neighbor) = self.neighbors.iter().find(known) {
-            return Some(neighbor.link);
+        let mut neighbors = self.neighbors();
+        if let Some(known) = neighbors.find(|entry| entry.addr == *next_hop && entry.iface == iface) {
+            return Some(known.link);
         }
         if !next_hop.is_unicast_link_local() {
             return None;
@@ -221,26 +228,23 @@ impl<'a> Tables<'a> {
         Some(LinkAddr::from_interface_id(iid))
     }
 
-    /// The source address for a destination: of the same scope as it, on the interface, best with the longest common
-    /// prefix (RFC 6724 section 5, rules 1, 2 and 8).
+    /// The source address for a destination that is not ours: of the same scope as it, on the interface, best with the
+    /// longest common prefix (RFC 6724 section 5, rules 2 and 8).
     pub(super) fn select_source(&self, iface: IfaceId, dst: &Ipv6Addr) -> Option<Ipv6Addr> {
         use crate::wire::ipv6::scope;
-        if self.owns(dst) {
-            return Some(*dst);
-        }
         let wanted = scope(dst);
-        let candidates = self.addresses().filter(|entry| entry.iface == iface);
-        let rank = |entry: &&Address| {
+        let mut best: Option<(u16, &Address)> = None;
+        for entry in self.addresses().filter(|entry| entry.iface == iface) {
             let own = scope(&entry.addr);
-            // Rule 2: if the scope suffices, the smaller is better; if none does, the larger.
-            let fit = if own >= wanted {
-                (1, u8::MAX - own.0)
-            } else {
-                (0, own.0)
-            };
+            // Rule 2: of scopes that suffice the smaller is better, and better than any other; of those the larger.
+            // Scopes have four bits.
+            let fit = if own >= wanted { u8::MAX - own.0 } else { own.0 };
             let common = (entry.addr.to_bits() ^ dst.to_bits()).leading_zeros();
-            (fit, common)
-        };
-        candidates.max_by_key(rank).map(|entry| entry.addr)
+            let rank = u16::from(fit) << 8 | common as u16;
+            if best.is_none_or(|(highest, _)| rank > highest) {
+                best = Some((rank, entry));
+            }
+        }
+        best.map(|(_, entry)| entry.addr)
     }
 }

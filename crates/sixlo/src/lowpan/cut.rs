@@ -183,23 +183,32 @@ impl Lowpan<'_> {
         out: &mut [u8],
     ) -> Result<iphc::Compressed, Reason> {
         let contexts = Contexts(self.contexts);
-        let mut copy = [0; HEAD_LEN];
         let head = buf.contiguous(packet);
-        let head = if head.len() >= HEAD_LEN || head.len() == buf.len(packet) {
-            head.get(..HEAD_LEN).unwrap_or(head)
-        } else {
-            let len = buf.copy_out(packet, 0, &mut copy);
-            copy.get(..len).unwrap_or_default()
-        };
-        let compressed = match iphc::compress(head, link, &contexts, out) {
-            // RFC 6282 section 2: a header that does not fit the first fragment must not be compressed. So where not all
-            // fit, only the fixed one is compressed, and those behind it travel as they are.
-            Err(ParseError::NoRoom) => {
-                let fixed = head.get(..ipv6::HEADER_LEN).unwrap_or(head);
-                iphc::compress(fixed, link, &contexts, out)
-            }
-            compressed => compressed,
-        };
-        compressed.map_err(|_| Reason::LowpanHeader)
+        if head.len() >= HEAD_LEN || head.len() == buf.len(packet) {
+            let head = head.get(..HEAD_LEN).unwrap_or(head);
+            return compress_head(head, link, &contexts, out);
+        }
+        let mut copy = [0; HEAD_LEN];
+        let len = buf.copy_out(packet, 0, &mut copy);
+        compress_head(copy.get(..len).unwrap_or_default(), link, &contexts, out)
     }
+}
+
+/// Compresses the headers at the beginning of a packet into `out`.
+fn compress_head(
+    head: &[u8],
+    link: &Link,
+    contexts: &Contexts<'_>,
+    out: &mut [u8],
+) -> Result<iphc::Compressed, Reason> {
+    let compressed = match iphc::compress(head, link, contexts, out) {
+        // RFC 6282 section 2: a header that does not fit the first fragment must not be compressed. So where not all
+        // fit, only the fixed one is compressed, and those behind it travel as they are.
+        Err(ParseError::NoRoom) => {
+            let fixed = head.get(..ipv6::HEADER_LEN).unwrap_or(head);
+            iphc::compress(fixed, link, contexts, out)
+        }
+        compressed => compressed,
+    };
+    compressed.map_err(|_| Reason::LowpanHeader)
 }

@@ -127,6 +127,7 @@ impl Reassembly {
     }
 
     /// Whether a fragment of the contiguous beginning starts at `offset`.
+    #[inline]
     fn starts_at(&self, offset: u16) -> bool {
         let unit = usize::from(offset / UNIT_LEN);
         self.starts
@@ -134,6 +135,7 @@ impl Reassembly {
             .is_some_and(|word| word & (1 << (unit % 32)) != 0)
     }
 
+    #[inline]
     fn note_start(&mut self, offset: u16) {
         let unit = usize::from(offset / UNIT_LEN);
         if let Some(word) = self.starts.get_mut(unit / 32) {
@@ -153,7 +155,7 @@ impl Reassembly {
 /// A fragment as it came in, with its compressed header expanded.
 pub(super) struct Fragment<'f> {
     /// Link addresses and what else the interface knows of the frame.
-    pub(super) meta: Meta,
+    pub(super) meta: &'f Meta,
     /// The fragment header.
     pub(super) header: frag::Fragment,
     /// The expanded headers of the datagram (first fragment), or nothing.
@@ -193,6 +195,8 @@ pub(super) struct Reassembler<'a> {
     config: ReassemblyConfig,
     /// The entry that took the last fragment.
     hint: usize,
+    /// [`deadline`](Self::deadline) may be another than when it was last asked for.
+    changed: bool,
 }
 
 impl<'a> Reassembler<'a> {
@@ -205,6 +209,7 @@ impl<'a> Reassembler<'a> {
             table,
             config,
             hint: 0,
+            changed: false,
         }
     }
 
@@ -226,6 +231,11 @@ impl<'a> Reassembler<'a> {
     /// Reassemblies that are under way.
     pub(super) fn active(&self) -> usize {
         self.table.iter().filter(|entry| entry.is_active()).count()
+    }
+
+    /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
+    pub(super) fn changed(&mut self) -> bool {
+        core::mem::take(&mut self.changed)
     }
 
     /// When [`expire`](Self::expire) wants to be called.
@@ -286,6 +296,7 @@ impl<'a> Reassembler<'a> {
     }
 
     /// The entry of the datagram that a fragment belongs to.
+    #[inline]
     fn find(&self, fragment: &Fragment<'_>, now: Instant) -> Option<usize> {
         let same = |entry: &Reassembly| {
             entry.tag == fragment.header.datagram_tag
@@ -301,6 +312,7 @@ impl<'a> Reassembler<'a> {
         self.table.iter().position(same)
     }
 
+    #[inline]
     fn place(&self, buf: &PktBuf<'_>, index: usize, fragment: &Fragment<'_>, end: u16) -> Place {
         let entry = &self.table[index];
         if entry.size != fragment.header.datagram_size {
@@ -330,6 +342,7 @@ impl<'a> Reassembler<'a> {
     }
 
     fn open(&mut self, index: usize, now: Instant, fragment: &Fragment<'_>) {
+        self.changed = true;
         self.table[index] = Reassembly {
             iface: fragment.meta.iface,
             src: fragment.meta.link_src,
@@ -441,6 +454,7 @@ impl<'a> Reassembler<'a> {
         }
         entry.over = true;
         entry.deadline = now + self.config.remember;
+        self.changed = true;
         let kept = entry.head.take()?;
         Some(cx.core.buf.resume(kept))
     }
@@ -468,7 +482,7 @@ impl<'a> Reassembler<'a> {
         let class = Class::Receive;
         let packet = cx.new_packet(Module::Lowpan, class, 0, fragment.len(), fragment.id, PktId::NONE)?;
         let buf = &mut cx.core.buf;
-        *buf.meta_mut(&packet) = fragment.meta;
+        *buf.meta_mut(&packet) = *fragment.meta;
         let written = buf
             .write_bytes(&packet, 0, expanded)
             .and_then(|()| buf.write_bytes(&packet, expanded.len(), data))
@@ -515,6 +529,7 @@ impl<'a> Reassembler<'a> {
         }
         entry.over = true;
         entry.deadline = cx.now + remember;
+        self.changed = true;
     }
 
     /// Ends every packet that is kept here.

@@ -59,6 +59,7 @@ impl<'a> Duplicates<'a> {
     ///
     /// The window counts from the frame that was taken, not from its last duplicate, so no train of duplicates, real or
     /// forged, makes it longer. Frames without a source address are never duplicates.
+    #[inline]
     pub fn is_duplicate(
         &mut self,
         now: Instant,

@@ -86,6 +86,7 @@ impl Netif<'_> {
 
 impl Interface {
     /// The metadata of a frame that is for this interface.
+    #[inline]
     fn addressed(&self, id: IfaceId, header: &Header<'_>, info: &RxInfo) -> Result<Meta, Reason> {
         if header.security.is_some() {
             return Err(Reason::FrameUnsupported);

@@ -131,6 +131,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Whether the chunk has more than one reference.
+    #[inline]
     pub(super) fn is_shared(&self, chunk: u16) -> bool {
         self.head(chunk).1 & !TRANSMIT > 1
     }
@@ -175,16 +176,19 @@ impl<'a> Arena<'a> {
     }
 
     /// Where byte `start` of a chunk lies in the arena.
+    #[inline]
     pub(super) fn address(chunk: u16, start: u16) -> usize {
         usize::from(chunk) * UNIT + usize::from(start)
     }
 
     /// All bytes of the arena, to be indexed by [`address`](Self::address).
+    #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         self.units.as_flattened()
     }
 
     /// All bytes of the arena, to be indexed by [`address`](Self::address).
+    #[inline]
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         self.units.as_flattened_mut()
     }
@@ -291,6 +295,7 @@ impl<'a> Arena<'a> {
     }
 
     /// The header of a chunk: its size with [`IN_USE`], and its references or, if it is free, the next free one.
+    #[inline]
     fn head(&self, chunk: u16) -> (u16, u16) {
         let head = u32::from_le_bytes(self.units[usize::from(chunk) - 1]);
         (head as u16, (head >> 16) as u16)

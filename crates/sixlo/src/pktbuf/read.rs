@@ -5,6 +5,7 @@ use super::{Pkt, PktBuf, Seg};
 
 impl<'a> PktBuf<'a> {
     /// Bytes from the cursor to the end.
+    #[inline]
     pub fn len(&self, p: &Pkt) -> usize {
         let slot = &self.slots[p.index()];
         usize::from(slot.total - slot.cursor)
@@ -16,6 +17,7 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Bytes before the cursor.
+    #[inline]
     pub fn marked(&self, p: &Pkt) -> usize {
         usize::from(self.slots[p.index()].cursor)
     }
@@ -55,7 +57,11 @@ impl<'a> PktBuf<'a> {
 
     /// The bytes from the cursor to the end of the segment in which it stands.
     pub fn contiguous(&self, p: &Pkt) -> &[u8] {
-        let pos = self.marked(p);
+        let slot = &self.slots[p.index()];
+        if slot.cursor < slot.first.len {
+            return &self.bytes(&slot.first)[usize::from(slot.cursor)..];
+        }
+        let pos = usize::from(slot.cursor);
         let (at, before) = self.find(p, pos);
         self.bytes(self.seg(p, at))
             .get(pos - before..)
@@ -95,6 +101,20 @@ impl<'a> PktBuf<'a> {
     }
 
     fn copy_from(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> usize {
+        let first = &self.slots[p.index()].first;
+        if let Some(piece) = self.bytes(first).get(pos..)
+            && (first.next == 0 || piece.len() >= out.len())
+        {
+            let n = piece.len().min(out.len());
+            out[..n].copy_from_slice(&piece[..n]);
+            return n;
+        }
+        self.copy_pieces(p, pos, out)
+    }
+
+    /// Copies from several segments.
+    #[cold]
+    fn copy_pieces(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> usize {
         let mut filled = 0;
         for piece in self.pieces_from(p, pos) {
             let rest = &mut out[filled..];
@@ -123,10 +143,11 @@ impl<'a> PktBuf<'a> {
     #[cold]
     #[inline(never)]
     fn read_straddling(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> bool {
-        self.copy_from(p, pos, out) == out.len()
+        self.copy_pieces(p, pos, out) == out.len()
     }
 
     /// The bytes of a segment.
+    #[inline]
     fn bytes(&self, seg: &Seg) -> &[u8] {
         let at = Arena::address(seg.chunk, seg.start);
         &self.arena.bytes()[at..at + usize::from(seg.len)]

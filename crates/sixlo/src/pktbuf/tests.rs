@@ -399,3 +399,22 @@ fn bytes_that_are_new_to_their_owner_are_stale() {
     assert_eq!(*buf.prepend::<8>(&p).unwrap(), [0xa5; 8]);
     end(&mut buf, p);
 }
+
+#[test]
+fn all_bytes_are_written_in_one_piece_that_nobody_else_sees() {
+    let mut room = Room::new(256, 2, 4);
+    let mut buf = room.buf();
+    let (a, b) = (filled(&mut buf, 0, &[1, 2, 3]), filled(&mut buf, 0, &[4, 5]));
+    buf.bytes_mut(&a).unwrap()[2] = 9;
+    assert_eq!(bytes(&buf, &a), [1, 2, 9], "where they lie already");
+    let _ = buf.append(&a, b).unwrap();
+    let shared = buf.share(&a).unwrap();
+    buf.mark(&a, 1);
+    buf.bytes_mut(&a).unwrap().copy_from_slice(&[6, 7, 8, 9]);
+    assert_eq!(bytes(&buf, &a), [6, 7, 8, 9]);
+    assert_eq!(bytes(&buf, &shared), [1, 2, 9, 4, 5]);
+    buf.check();
+    end(&mut buf, a);
+    end(&mut buf, shared);
+    assert_eq!(buf.used(), 0);
+}

@@ -52,12 +52,34 @@ impl PktBuf<'_> {
         self.array_mut(at)
     }
 
+    /// All bytes from the cursor on in one piece, to be written. Segments are copied as for [`write_at`](Self::write_at).
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom::Bytes`] if there are none for the copy.
+    pub fn bytes_mut(&mut self, p: &Pkt) -> Result<&mut [u8], NoRoom> {
+        let len = self.len(p);
+        let at = self.make_writable(p, 0, len)?;
+        self.arena.bytes_mut().get_mut(at..at + len).ok_or(NoRoom::Bytes)
+    }
+
     /// Writes `from` at `offset` bytes behind the cursor, copying segments whose chunk is shared first.
     ///
     /// # Errors
     ///
     /// [`NoRoom::Bytes`] if there are none for the copies, or if the packet is shorter. Then nothing is written.
     pub fn write_bytes(&mut self, p: &Pkt, offset: usize, from: &[u8]) -> Result<(), NoRoom> {
+        let Some(at) = self.first_unshared(p, offset, from.len()) else {
+            return self.write_elsewhere(p, offset, from);
+        };
+        let place = self.arena.bytes_mut().get_mut(at..at + from.len());
+        place.ok_or(NoRoom::Bytes)?.copy_from_slice(from);
+        Ok(())
+    }
+
+    /// Writes where the bytes do not all lie in the first segment, or are shared.
+    #[cold]
+    fn write_elsewhere(&mut self, p: &Pkt, offset: usize, from: &[u8]) -> Result<(), NoRoom> {
         let start = self.span(p, offset, from.len())?;
         let end = start + from.len();
         // First all copies, so that a failure among them leaves the bytes as they were.
@@ -225,6 +247,24 @@ impl PktBuf<'_> {
 
     /// Makes sure that `n` bytes at `offset` behind the cursor lie in one piece that is nobody else's; says where.
     fn make_writable(&mut self, p: &Pkt, offset: usize, n: usize) -> Result<usize, NoRoom> {
+        match self.first_unshared(p, offset, n) {
+            Some(at) => Ok(at),
+            None => self.make_writable_elsewhere(p, offset, n),
+        }
+    }
+
+    /// Where `n` bytes at `offset` behind the cursor lie, if all are in the first segment and nobody else's: the usual
+    /// place of headers, and of all of a packet that was not put together from several.
+    fn first_unshared(&self, p: &Pkt, offset: usize, n: usize) -> Option<usize> {
+        let slot = &self.slots[p.index()];
+        let pos = usize::from(slot.cursor).saturating_add(offset);
+        let fits = pos.saturating_add(n) <= usize::from(slot.first.len);
+        let found = fits && !self.arena.is_shared(slot.first.chunk);
+        found.then(|| Arena::address(slot.first.chunk, slot.first.start) + pos)
+    }
+
+    #[cold]
+    fn make_writable_elsewhere(&mut self, p: &Pkt, offset: usize, n: usize) -> Result<usize, NoRoom> {
         let pos = self.span(p, offset, n)?;
         let (at, before) = self.find(p, pos);
         let seg = *self.seg(p, at);

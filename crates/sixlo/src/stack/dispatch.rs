@@ -25,6 +25,15 @@ const fn nobody(msg: Msg) -> Reason {
     }
 }
 
+/// Ends a packet that nobody receives. RFC 4443 section 3.1: the source is told where it was for a port.
+#[cold]
+fn unclaimed(msg: Msg, packet: Pkt) -> Next {
+    match (nobody(msg), Message::DestinationUnreachable(Unreachable::Port)) {
+        (Reason::PortUnreachable, message) => Next::Refuse(packet, Reason::PortUnreachable, message),
+        (reason, _) => Next::Drop(packet, reason),
+    }
+}
+
 impl<'a> Modules<'a> {
     /// Hands a packet to a module.
     pub(super) fn call<S: Sink>(
@@ -39,12 +48,8 @@ impl<'a> Modules<'a> {
             Module::Ipv6 if msg.dir == Dir::Up => self.ipv6.receive(cx, packet),
             Module::Ipv6 => self.ipv6.send(cx, packet),
             Module::Icmpv6 => self.icmpv6.receive(cx, packet),
-            Module::Udp if msg.dir == Dir::Up => match udp::receive(cx, &packet) {
+            Module::Udp if msg.dir == Dir::Up => match udp::receive(&mut cx.core.buf, &packet) {
                 Ok(message) => Next::To(message, packet),
-                Err(Reason::PortUnreachable) => {
-                    let message = Message::DestinationUnreachable(Unreachable::Port);
-                    Next::Refuse(packet, Reason::PortUnreachable, message)
-                }
                 Err(reason) => Next::Drop(packet, reason),
             },
             Module::Udp => udp::send(cx, packet),
@@ -89,7 +94,7 @@ impl<'a> Modules<'a> {
                         next = self.call(cx, who, msg, packet);
                         module = who.module;
                     }
-                    Receivers::None => next = Next::Drop(packet, nobody(msg)),
+                    Receivers::None => next = unclaimed(msg, packet),
                     Receivers::Several => {
                         self.fan_out(cx, module, msg, packet);
                         return;

@@ -7,7 +7,8 @@ use core::net::Ipv6Addr;
 ///
 /// The empty value is all-zero bits, so that tables of addresses lie in `.bss`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
+// Both kinds of address begin at the same place: where they overlap in part, the compiler moves them about in pieces.
+#[repr(C, u8)]
 pub enum LinkAddr {
     /// No address: the frame has no such field.
     #[default]

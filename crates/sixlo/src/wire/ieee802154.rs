@@ -152,6 +152,7 @@ impl<'a> Header<'a> {
     ///   version 2003, whose security IEEE 802.15.4-2006 withdrew;
     /// - [`ParseError::Reserved`] for addressing modes, combinations of them, security levels and information elements
     ///   that the standard reserves.
+    #[inline]
     pub fn parse(frame: &'a [u8]) -> Result<(Self, &'a [u8]), ParseError> {
         if frame.len() > FRAME_LEN_MAX - FCS_LEN {
             return Err(ParseError::Length);
@@ -268,6 +269,7 @@ impl<'a> Header<'a> {
     /// [`ParseError::NoRoom`] if `out` is shorter than [`emit_len`](Self::emit_len), [`ParseError::Reserved`] if no
     /// frame has such a header: PAN identifiers that do not go with the addresses, no sequence number before version
     /// 2015, an immediate acknowledgement with anything but sequence number and pending bit, and so on.
+    #[inline]
     pub fn emit(&self, mut out: &mut [u8]) -> Result<usize, ParseError> {
         let control = self.control()?;
         let room = out.len();
@@ -328,6 +330,7 @@ impl<'a> Header<'a> {
     }
 
     /// The frame control field, if there is one that says this.
+    #[inline]
     fn control(&self) -> Result<u16, ParseError> {
         let version = self.version;
         let mut control = self.frame_type as u16 | (version as u16) << VERSION_SHIFT;

@@ -194,6 +194,7 @@ impl Scope {
 
 /// The scope of any address: of a multicast address what it says, of the others as RFC 4007 section 4 and RFC 6724
 /// section 3.1 have it (the loopback address counts as link-local).
+#[inline]
 pub const fn scope(addr: &Ipv6Addr) -> Scope {
     if addr.is_multicast() {
         Scope(addr.octets()[1] & 0x0f)
@@ -206,12 +207,14 @@ pub const fn scope(addr: &Ipv6Addr) -> Scope {
 
 /// Whether a packet on a link may carry this source address: not a multicast address (RFC 4291 section 2.7), not the
 /// loopback address (section 2.5.3). The unspecified address may stand there.
+#[inline]
 pub const fn is_valid_source(addr: &Ipv6Addr) -> bool {
     !addr.is_multicast() && !addr.is_loopback()
 }
 
 /// Whether a packet on a link may carry this destination address: not the unspecified address (RFC 4291 section
 /// 2.5.2), not the loopback address (section 2.5.3), no multicast scope 0 or 1 (section 2.7).
+#[inline]
 pub const fn is_valid_destination(addr: &Ipv6Addr) -> bool {
     if addr.is_multicast() {
         scope(addr).0 > Scope::INTERFACE.0

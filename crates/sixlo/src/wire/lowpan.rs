@@ -108,20 +108,7 @@ pub struct Preface<'a> {
 /// - [`ParseError::Forbidden`] for headers out of their order: mesh, broadcast, fragment (RFC 4944 section 5), and all
 ///   of these before the first page other than 0 (RFC 8025 section 4);
 /// - what [`rh::RoutingHeader::parse`] says of a routing header out of form.
-#[inline]
 pub fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8], Preface<'_>), ParseError> {
-    let &first = payload.first().ok_or(ParseError::Truncated)?;
-    match Dispatch::of(first, 0) {
-        dispatch @ (Dispatch::Iphc | Dispatch::Frag1 | Dispatch::FragN | Dispatch::Ipv6) => {
-            Ok((dispatch, payload, Preface::default()))
-        }
-        _ => strip_headers(payload),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn strip_headers(payload: &[u8]) -> Result<(Dispatch, &[u8], Preface<'_>), ParseError> {
     let mut preface = Preface::default();
     let mut rest = payload;
     // Page switches are the only header that may come again without a bound of its own, and each takes a byte.

@@ -127,7 +127,7 @@ impl Bench<'_> {
             _ => (&[][..], bytes),
         };
         let fragment = Fragment {
-            meta: Meta {
+            meta: &Meta {
                 link_src: LinkAddr::Short(piece.key.0),
                 link_dst: LinkAddr::Short(0),
                 ..Meta::EMPTY

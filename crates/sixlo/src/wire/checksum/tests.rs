@@ -87,3 +87,15 @@ proptest! {
         prop_assert_eq!(sum.finish(), slow(&bytes));
     }
 }
+
+proptest! {
+    #[test]
+    fn words_and_bytes_give_the_same_sum(words in prop::collection::vec(any::<u16>(), 0..40)) {
+        let (mut by_word, mut by_byte) = (Checksum::new(), Checksum::new());
+        for word in words {
+            by_word.add_word(word);
+            by_byte.add(&word.to_be_bytes());
+        }
+        prop_assert_eq!(by_word.finish(), by_byte.finish());
+    }
+}
