@@ -349,6 +349,37 @@ fn xf13_the_smallest_memory_takes_what_fits_and_counts_the_rest() {
     }
 }
 
+/// First fragments that fill the buffer, or take every packet, do not keep whole datagrams out for a minute.
+#[test]
+fn xf13_stale_reassemblies_give_way_to_a_datagram_in_one_frame() {
+    for (bytes, packets) in [(460, 64), (8192, 4)] {
+        for eviction in [Eviction::Stalest, Eviction::Never] {
+            let mut config = Config::new(1);
+            config.lowpan.reassembly.eviction = eviction;
+            let mut victim = Victim::with(memory(bytes, packets, 8), &config);
+            for number in 0..4 {
+                let first = fragments(7, &datagram(100 + number, 300)).swap_remove(0);
+                assert_eq!(victim.payload(100 + number, &first), Answer::default());
+            }
+            let packet = datagram(FRIEND, 40);
+            let answer = victim.packet_from(FRIEND, &packet);
+            if eviction == Eviction::Stalest {
+                assert_eq!(answer.drops, [Reason::ReassemblyEvicted]);
+                assert_eq!(answer.delivered, [payload(&packet)]);
+                assert_eq!(victim.stack.reassemblies(), 3);
+            } else {
+                let reason = if packets == 4 {
+                    Reason::NoSlot
+                } else {
+                    Reason::NoBuffer
+                };
+                answer.is_drop(reason);
+            }
+            victim.assert_idle();
+        }
+    }
+}
+
 #[test]
 fn xf14_datagrams_of_8_senders_come_through_interleaved() {
     let mut victim = Victim::with(memory(16 << 10, 64, 8), &Config::new(1));
