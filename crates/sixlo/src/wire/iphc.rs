@@ -20,8 +20,8 @@
 //!
 //! So decompression gives back the very bytes that were compressed, whatever they are.
 
+use super::ParseError;
 use super::addr::LinkAddr;
-use super::{ParseError, split};
 
 mod address;
 mod compress;
@@ -134,9 +134,11 @@ pub struct Decompressed {
     pub udp_checksum_elided: Option<usize>,
 }
 
+/// An interface identifier, if it is known.
+type Iid = Option<[u8; 8]>;
+
 /// The interface identifiers that the encapsulating header gives: link-layer addresses (RFC 6282 section 3.2.2), or
 /// the addresses of an outer IPv6 header.
-#[derive(Clone, Copy)]
 struct Iids {
     src: Iid,
     dst: Iid,
@@ -145,91 +147,92 @@ struct Iids {
 impl Iids {
     fn of_link(link: &Link) -> Self {
         Self {
-            src: Iid::of_link(link.src),
-            dst: Iid::of_link(link.dst),
+            src: link.src.interface_id(),
+            dst: link.dst.interface_id(),
         }
     }
 }
 
-/// An interface identifier that may not be known.
-#[derive(Clone, Copy)]
-struct Iid {
-    value: u64,
-    /// All bits set if it is not known, else none.
-    unknown: u64,
+/// Bytes that are read from their beginning on. Behind their end there are zeros; that they were read is noticed at the
+/// end, once, in [`rest`](Self::rest).
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
 }
 
-impl Iid {
-    const fn new(value: u64) -> Self {
-        Self { value, unknown: 0 }
+impl<'a> Reader<'a> {
+    const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
     }
 
-    /// [`LinkAddr::interface_id`] as a number.
-    #[inline(always)]
-    fn of_link(address: LinkAddr) -> Self {
-        match address.interface_id() {
-            Some(iid) => Self::new(u64::from_be_bytes(iid)),
-            None => Self {
-                value: 0,
-                unknown: u64::MAX,
-            },
-        }
+    /// The next byte.
+    #[cfg_attr(target_arch = "arm", inline(never))]
+    fn byte(&mut self) -> u8 {
+        let byte = self.peek().unwrap_or(0);
+        self.at += 1;
+        byte
+    }
+
+    /// The next byte, to be read again.
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// The next `len` bytes.
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at + len);
+        self.at += len;
+        taken
+    }
+
+    /// What was not read; none if more was read than there is.
+    fn rest(&self) -> Option<&'a [u8]> {
+        self.bytes.get(self.at..)
     }
 }
 
-/// Takes the first `N` bytes off `bytes`, which then begins behind them.
-#[inline(always)]
-fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N], ParseError> {
-    let (first, rest) = split(bytes)?;
-    *bytes = rest;
-    Ok(first)
-}
-
-/// A buffer that is written from its beginning on.
-///
-/// It and the input go by value through functions that are not inlined: a reference would keep them in memory.
+/// A buffer that is written from its beginning on. What goes beyond its end is only counted; it is noticed at the end,
+/// once, in [`is_over`](Self::is_over).
 struct Writer<'a> {
-    /// What is not written yet.
-    rest: &'a mut [u8],
-    /// Bytes of the whole buffer.
-    room: usize,
+    bytes: &'a mut [u8],
+    at: usize,
 }
 
 impl<'a> Writer<'a> {
-    const fn new(out: &'a mut [u8]) -> Self {
-        Self {
-            room: out.len(),
-            rest: out,
-        }
+    const fn new(bytes: &'a mut [u8]) -> Self {
+        Self { bytes, at: 0 }
     }
 
     /// Bytes written.
     const fn written(&self) -> usize {
-        self.room - self.rest.len()
+        self.at
+    }
+
+    /// Whether more was written than there is room for.
+    const fn is_over(&self) -> bool {
+        self.at > self.bytes.len()
     }
 
     /// The next `N` bytes, to be written by the caller.
-    #[inline(always)]
-    fn place<const N: usize>(&mut self) -> Result<&'a mut [u8; N], ParseError> {
-        let rest = core::mem::take(&mut self.rest);
-        let (place, rest) = rest.split_first_chunk_mut().ok_or(ParseError::NoRoom)?;
-        self.rest = rest;
-        Ok(place)
+    fn place<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        let place = self.bytes.get_mut(self.at..)?.first_chunk_mut();
+        self.at += N;
+        place
     }
 
-    /// Writes `bytes`.
-    #[inline(always)]
-    fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Result<(), ParseError> {
-        *self.place()? = bytes;
-        Ok(())
+    /// Writes a byte.
+    #[cfg_attr(target_arch = "arm", inline(never))]
+    fn put(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.at) {
+            *place = byte;
+        }
+        self.at += 1;
     }
 
-    /// Writes bytes whose number is known at run time only.
-    fn put_slice(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
-        let rest = core::mem::take(&mut self.rest);
-        let (place, rest) = rest.split_at_mut_checked(bytes.len()).ok_or(ParseError::NoRoom)?;
-        place.copy_from_slice(bytes);
-        self.rest = rest;
-        Ok(())
+    /// Writes bytes.
+    fn put_slice(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.put(*byte);
+        }
     }
 }

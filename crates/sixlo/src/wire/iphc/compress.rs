@@ -1,11 +1,10 @@
 //! Compression.
 
-use super::address::{Form, Halves};
-use super::{Compressed, Context, Contexts, Iid, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc};
+use super::address::Form;
+use super::{Compressed, Context, Contexts, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc};
 use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::ipv6_ext::options::OptionType;
-use crate::wire::ipv6_ext::{Extension, fragment};
-use crate::wire::{ParseError, split, udp};
+use crate::wire::{ParseError, split};
 
 /// Compresses the headers of an IPv6 packet for a frame between the addresses of `link`, and writes them to `out`.
 ///
@@ -78,31 +77,39 @@ fn run(
         let [_, _, _, _, _, _, next, ..] = *fixed;
         let mut left = payload_len(fixed);
         let mut found = find(NextHeader(next), rest, left, &mut budget);
-        (out, iids) = base(fixed, found.is_some(), &iids, contexts, out)?;
+        iids = base(fixed, found.is_some(), &iids, contexts, &mut out)?;
         // Each turn compresses a header behind it.
         while let Some(header) = found {
-            match header {
-                Found::Udp(header) => {
-                    put_udp(header, elide_checksum, &mut out)?;
-                    rest = rest.get(udp::HEADER_LEN..).unwrap_or(&[]);
-                    break;
-                }
-                Found::Extension(header) => {
-                    rest = header.rest;
-                    left -= header.len;
-                    found = None;
-                    if header.is_followed {
-                        found = find(header.next, rest, left, &mut budget);
-                    }
-                    out = header.put(found.is_some(), out)?;
-                }
-                Found::Ipv6(inner) => {
-                    out.put([nhc::IPV6])?;
-                    fixed = inner;
-                    rest = rest.get(ipv6::HEADER_LEN..).unwrap_or(&[]);
+            let after = rest.get(header.bytes.len()..).unwrap_or_default();
+            left -= header.bytes.len();
+            found = None;
+            match header.octet {
+                nhc::UDP => put_udp(header.bytes, elide_checksum, &mut out),
+                nhc::IPV6 => {
+                    out.put(nhc::IPV6);
+                    (fixed, _) = split(header.bytes)?;
+                    rest = after;
                     continue 'ipv6;
                 }
+                octet => {
+                    let [next, ..] = *header.bytes else { break };
+                    if header.is_followed {
+                        found = find(NextHeader(next), after, left, &mut budget);
+                    }
+                    if found.is_some() {
+                        out.put(octet | nhc::NEXT);
+                    } else {
+                        out.put(octet);
+                        out.put(next);
+                    }
+                    out.put(header.second);
+                    out.put_slice(header.body);
+                }
             }
+            rest = after;
+        }
+        if out.is_over() {
+            return Err(ParseError::NoRoom);
         }
         return Ok(Compressed {
             written: out.written(),
@@ -112,65 +119,57 @@ fn run(
 }
 
 /// Compresses an IPv6 header, and gives the interface identifiers for one that it encapsulates.
-#[inline(always)]
-fn base<'a>(
+#[inline(never)]
+fn base(
     fixed: &[u8; ipv6::HEADER_LEN],
     is_next_compressed: bool,
     iids: &Iids,
     contexts: &[Context],
-    mut out: Writer<'a>,
-) -> Result<(Writer<'a>, Iids), ParseError> {
+    out: &mut Writer<'_>,
+) -> Result<Iids, ParseError> {
     let (&[a, b, c, d, _, _, next_header, hop_limit], addresses) = split(fixed)?;
-    let (src_octets, dst_octets) = split(addresses)?;
-    let (dst_octets, _) = split(dst_octets)?;
-    let (src, dst) = (Halves::new(src_octets), Halves::new(dst_octets));
+    let (src, addresses) = split(addresses)?;
+    let (dst, _) = split(addresses)?;
     let src_form = Form::source(src, iids.src, contexts);
     let dst_form = Form::destination(dst, iids.dst, contexts);
 
     let class_and_label = u32::from_be_bytes([a, b, c, d]) & 0xfff_ffff;
-    let tf = if class_and_label == 0 {
-        0b11
-    } else {
-        traffic_form(class_and_label)
-    };
+    let tf = traffic_form(class_and_label);
     let hlim = match hop_limit {
         1 => 0b01,
         64 => 0b10,
         255 => 0b11,
         _ => 0b00,
     };
-    let contexts_byte = src_form.context << 4 | dst_form.context;
-    let cid = contexts_byte != 0;
-    out.put([
-        0b011 << 5 | tf << 3 | u8::from(is_next_compressed) << 2 | hlim,
-        u8::from(cid) << 7 | src_form.bits << 4 | dst_form.bits,
-    ])?;
+    let numbers = src_form.context << 4 | dst_form.context;
+    let cid = numbers != 0;
+    out.put(0b011 << 5 | tf << 3 | u8::from(is_next_compressed) << 2 | hlim);
+    out.put(u8::from(cid) << 7 | src_form.bits << 4 | dst_form.bits);
     if cid {
-        out.put([contexts_byte])?;
+        out.put(numbers);
     }
     if tf != 0b11 {
-        out = put_traffic(tf, class_and_label, out)?;
+        put_traffic(tf, class_and_label, out);
     }
     if !is_next_compressed {
-        out.put([next_header])?;
+        out.put(next_header);
     }
     if hlim == 0 {
-        out.put([hop_limit])?;
+        out.put(hop_limit);
     }
-    out = src_form.put_inline(src_octets, out)?;
-    out = dst_form.put_inline(dst_octets, out)?;
-    Ok((
-        out,
-        Iids {
-            src: Iid::new(src.low),
-            dst: Iid::new(dst.low),
-        },
-    ))
+    src_form.put_inline(src, out);
+    dst_form.put_inline(dst, out);
+    Ok(Iids {
+        src: src.last_chunk().copied(),
+        dst: dst.last_chunk().copied(),
+    })
 }
 
-/// TF of a traffic class and flow label that are not both zero.
-fn traffic_form(class_and_label: u32) -> u8 {
-    if class_and_label & 0xf_ffff == 0 {
+/// TF of a traffic class and flow label.
+const fn traffic_form(class_and_label: u32) -> u8 {
+    if class_and_label == 0 {
+        0b11
+    } else if class_and_label & 0xf_ffff == 0 {
         0b10
     } else if class_and_label >> 22 == 0 {
         0b01
@@ -180,163 +179,119 @@ fn traffic_form(class_and_label: u32) -> u8 {
 }
 
 /// Writes traffic class and flow label. ECN comes first (RFC 6282 section 3.2.1).
-#[inline(never)]
-fn put_traffic<'a>(tf: u8, class_and_label: u32, mut out: Writer<'a>) -> Result<Writer<'a>, ParseError> {
+fn put_traffic(tf: u8, class_and_label: u32, out: &mut Writer<'_>) {
     let class = ((class_and_label >> 20) as u8).rotate_right(2);
     let [_, a, b, c] = (class_and_label & 0xf_ffff).to_be_bytes();
-    match tf {
-        0b10 => out.put([class])?,
-        0b01 => out.put([class | a, b, c])?,
-        _ => out.put([class, a, b, c])?,
+    // Without DSCP, the upper bits of the label share a byte with ECN.
+    out.put(if tf == 0b01 { class | a } else { class });
+    if tf == 0 {
+        out.put(a);
     }
-    Ok(out)
+    if tf & 0b10 == 0 {
+        out.put(b);
+        out.put(c);
+    }
 }
 
 /// A header that can be compressed.
-enum Found<'a> {
-    Udp(&'a [u8; udp::HEADER_LEN]),
-    Extension(Header<'a>),
-    Ipv6(&'a [u8; ipv6::HEADER_LEN]),
-}
-
-/// An extension header that can be compressed.
-struct Header<'a> {
+struct Found<'a> {
     /// Its octet, without N.
     octet: u8,
-    /// What it names as next.
-    next: NextHeader,
-    /// The next is a header, not the middle of a packet.
+    /// The header.
+    bytes: &'a [u8],
+    /// What it names as next is a header, not the middle of a packet.
     is_followed: bool,
-    /// Bytes of it.
-    len: usize,
-    /// The second byte of its compressed form: the number of bytes that follow, or what is reserved.
+    /// Of an extension header the second byte of its compressed form: the number of bytes that follow, or what is
+    /// reserved.
     second: u8,
     /// What follows.
     body: &'a [u8],
-    /// What follows the header.
-    rest: &'a [u8],
-}
-
-impl Header<'_> {
-    #[inline(never)]
-    fn put<'a>(&self, is_next_compressed: bool, mut out: Writer<'a>) -> Result<Writer<'a>, ParseError> {
-        if is_next_compressed {
-            out.put([self.octet | nhc::NEXT, self.second])?;
-        } else {
-            out.put([self.octet, self.next.0, self.second])?;
-        }
-        out.put_slice(self.body)?;
-        Ok(out)
-    }
 }
 
 /// The header of type `next` at the beginning of `bytes`, if it lies there whole and can be compressed. `left` bytes
 /// of the packet, no fewer than `bytes` holds, begin there. Takes one off `budget`.
-#[inline(always)]
+#[inline(never)]
 fn find<'a>(next: NextHeader, bytes: &'a [u8], left: usize, budget: &mut usize) -> Option<Found<'a>> {
     *budget = budget.checked_sub(1)?;
-    if next == NextHeader::UDP {
-        let header = bytes.first_chunk()?;
-        // The length is elided, so it must be the one that the decompressor infers (RFC 6282 section 4.3.3). Of a
-        // first fragment it is not.
-        let is_inferred = usize::from(udp::Header::parse(header).len) == left;
-        return is_inferred.then_some(Found::Udp(header));
-    }
-    find_other(next, bytes, left)
-}
-
-/// As [`find`], for all but UDP.
-#[inline(never)]
-fn find_other(next: NextHeader, bytes: &[u8], left: usize) -> Option<Found<'_>> {
-    match next {
-        NextHeader::FRAGMENT => find_fragment(bytes),
-        NextHeader::IPV6 => {
-            let fixed = bytes.first_chunk()?;
-            let is_inferred = payload_len(fixed) + ipv6::HEADER_LEN == left;
-            (is_ipv6(fixed) && is_inferred).then_some(Found::Ipv6(fixed))
-        }
-        _ => find_extension(next, bytes),
-    }
-}
-
-/// The fragment header has no length field; what stands in that place is reserved and carried like the rest (RFC 6282
-/// section 4.2).
-fn find_fragment(bytes: &[u8]) -> Option<Found<'_>> {
-    let (header, rest) = bytes.split_first_chunk::<{ fragment::HEADER_LEN }>()?;
-    let fields = fragment::Header::parse(header);
-    let [_, reserved, body @ ..] = header;
-    Some(Found::Extension(Header {
-        octet: nhc::FRAGMENT,
-        next: fields.next_header,
-        // What follows in a later fragment is the middle of something.
-        is_followed: fields.offset == 0,
-        len: fragment::HEADER_LEN,
-        second: *reserved,
-        body,
-        rest,
-    }))
-}
-
-fn find_extension(next: NextHeader, bytes: &[u8]) -> Option<Found<'_>> {
-    let octet = nhc::of_extension(next)?;
-    let (header, rest) = Extension::parse(bytes).ok()?;
-    let padding = if nhc::has_options(next) {
-        trailing_padding(header.body)
-    } else {
-        0
+    let octet = nhc::octet(next)?;
+    let &[_, second, high, low, ..] = bytes.first_chunk::<8>()?;
+    let len = match next {
+        NextHeader::IPV6 => ipv6::HEADER_LEN,
+        // The fragment header has no length field; what stands in that place is reserved and carried like the rest
+        // (RFC 6282 section 4.2).
+        NextHeader::UDP | NextHeader::FRAGMENT => 8,
+        _ => 8 + 8 * usize::from(second),
     };
-    let body = header.body.get(..header.body.len() - padding)?;
-    Some(Found::Extension(Header {
+    let bytes = bytes.get(..len)?;
+    let mut found = Found {
         octet,
-        next: header.next_header,
+        bytes,
         is_followed: true,
-        len: header.len(),
-        // A header that is longer is not compressed (RFC 6282 section 4.2).
-        second: u8::try_from(body.len()).ok()?,
-        body,
-        rest,
-    }))
+        second,
+        body: bytes.get(2..).unwrap_or_default(),
+    };
+    // The lengths of UDP and IPv6 are elided, so they must be those that the decompressor infers (RFC 6282 section
+    // 4.3.3). Of a first fragment they are not.
+    match next {
+        NextHeader::UDP | NextHeader::IPV6 => {
+            let &[first, _, _, _, high, low, ..] = bytes else {
+                return None;
+            };
+            let behind = if next == NextHeader::UDP { 0 } else { len };
+            let is_inferred = usize::from(u16::from_be_bytes([high, low])) + behind == left;
+            let is_known = next == NextHeader::UDP || first >> 4 == 6;
+            return (is_inferred && is_known).then_some(found);
+        }
+        // What follows in a later fragment is the middle of something.
+        NextHeader::FRAGMENT => found.is_followed = u16::from_be_bytes([high, low]) >> 3 == 0,
+        _ => {
+            let padding = if nhc::has_options(next) {
+                trailing_padding(found.body)
+            } else {
+                0
+            };
+            found.body = found.body.get(..found.body.len() - padding)?;
+            // A header that is longer is not compressed (RFC 6282 section 4.2).
+            found.second = u8::try_from(found.body.len()).ok()?;
+        }
+    }
+    Some(found)
 }
 
 /// Bytes of the single option of padding at the end of a header of options, if the decompressor restores it: at most
 /// 7, all zero, and not preceded by more padding (RFC 6282 section 4.2).
 fn trailing_padding(options: &[u8]) -> usize {
     let mut rest = options;
-    let mut last = None;
-    let mut before = None;
-    while let Some(&kind) = rest.first() {
-        let len = match rest.get(1) {
-            _ if kind == OptionType::PAD1.0 => 1,
-            Some(&len) => 2 + usize::from(len),
+    let (mut padding, mut before) = (0, false);
+    // Each turn looks at an option: `padding` is its length if it is padding, and `before` whether the one before was.
+    while let [kind, tail @ ..] = rest {
+        let len = match tail.first() {
+            _ if *kind == OptionType::PAD1.0 => 1,
+            Some(len) => 2 + usize::from(*len),
             None => return 0,
         };
         let Some((option, after)) = rest.split_at_checked(len) else {
             return 0;
         };
-        (before, last, rest) = (last, Some(option), after);
+        before = padding != 0;
+        let is_plain = option.iter().skip(2).all(|byte| *byte == 0);
+        padding = if *kind > OptionType::PAD_N.0 {
+            0
+        } else if is_plain {
+            len
+        } else {
+            usize::MAX
+        };
+        rest = after;
     }
-    let Some(last) = last else {
-        return 0;
-    };
-    let is_padding = |option: &[u8]| option.first().is_some_and(|&kind| kind <= OptionType::PAD_N.0);
-    let is_plain = last
-        .get(2..)
-        .is_none_or(|data| data.iter().all(|&byte| byte == 0));
-    if is_padding(last) && is_plain && last.len() <= 7 && !before.is_some_and(is_padding) {
-        last.len()
-    } else {
-        0
-    }
+    if before || padding > 7 { 0 } else { padding }
 }
 
 /// Compresses a UDP header (RFC 6282 section 4.3).
-#[inline(always)]
-fn put_udp(
-    header: &[u8; udp::HEADER_LEN],
-    elide_checksum: bool,
-    out: &mut Writer<'_>,
-) -> Result<(), ParseError> {
-    let &[a, b, c, d, _, _, checksum_high, checksum_low] = header;
+fn put_udp(header: &[u8], elide_checksum: bool, out: &mut Writer<'_>) {
+    let &[a, b, c, d, _, _, checksum_high, checksum_low] = header else {
+        return;
+    };
     let src = u16::from_be_bytes([a, b]);
     let dst = u16::from_be_bytes([c, d]);
     let octet = nhc::UDP
@@ -346,17 +301,23 @@ fn put_udp(
             0
         };
     if (src ^ nhc::PORT_4) | (dst ^ nhc::PORT_4) <= 0x0f {
-        out.put([octet | 0b11, b << 4 | d & 0x0f])?;
-    } else if src ^ nhc::PORT_8 <= 0xff {
-        out.put([octet | 0b10, b, c, d])?;
-    } else if dst ^ nhc::PORT_8 <= 0xff {
-        out.put([octet | 0b01, a, b, d])?;
+        out.put(octet | 0b11);
+        out.put(b << 4 | d & 0x0f);
     } else {
-        out.put([octet, a, b, c, d])?;
+        let is_src_8 = src ^ nhc::PORT_8 <= 0xff;
+        let is_dst_8 = !is_src_8 && dst ^ nhc::PORT_8 <= 0xff;
+        out.put(octet | u8::from(is_src_8) << 1 | u8::from(is_dst_8));
+        if !is_src_8 {
+            out.put(a);
+        }
+        out.put(b);
+        if !is_dst_8 {
+            out.put(c);
+        }
+        out.put(d);
     }
-    if elide_checksum {
-        Ok(())
-    } else {
-        out.put([checksum_high, checksum_low])
+    if !elide_checksum {
+        out.put(checksum_high);
+        out.put(checksum_low);
     }
 }

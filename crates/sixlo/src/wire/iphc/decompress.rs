@@ -1,11 +1,10 @@
 //! Decompression.
 
-use super::address;
-use super::{Contexts, Decompressed, Iid, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc, take};
+use super::{Contexts, Decompressed, Iids, Link, NEXT_HEADERS_MAX, Reader, Writer, address, nhc};
+use crate::wire::ParseError;
 use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::ipv6_ext::fragment;
 use crate::wire::ipv6_ext::options::OptionType;
-use crate::wire::{ParseError, split, udp};
 
 /// Restores the headers of an IPv6 packet from a frame between the addresses of `link`, and writes them to `out`.
 ///
@@ -29,41 +28,17 @@ pub fn decompress(
     datagram_len: Option<usize>,
     out: &mut [u8],
 ) -> Result<Decompressed, ParseError> {
-    let mut writer = Writer::new(out);
-    let mut rest = input;
-    let mut iids = Iids::of_link(link);
-    let mut budget = NEXT_HEADERS_MAX;
-    let mut udp_at = None;
-    let mut udp_checksum_elided = None;
-    // Where the innermost IPv6 header lies. Until the lengths are known, the payload length of each IPv6 header says
-    // where the one lies that encapsulates it.
-    let mut ipv6_at = 0;
-    let mut outer_at = 0;
-    // Each turn restores an IPv6 header: the first, then those that it encapsulates.
-    'ipv6: loop {
-        let mut next = base(&mut rest, outer_at, &mut iids, contexts, &mut writer)?;
-        // Each turn restores a compressed header behind it.
-        while let Some(header) = next {
-            budget = budget.checked_sub(1).ok_or(ParseError::Forbidden)?;
-            let &[octet] = take(&mut rest)?;
-            let at = writer.written();
-            if header == NextHeader::UDP {
-                udp_at = Some(at);
-                if octet & nhc::UDP_CHECKSUM_ELIDED != 0 {
-                    udp_checksum_elided = udp_at;
-                }
-                restore_udp(octet, &mut rest, &mut writer)?;
-                break;
-            }
-            if header == NextHeader::IPV6 {
-                outer_at = u16::try_from(ipv6_at).map_err(|_| ParseError::Length)?;
-                ipv6_at = at;
-                continue 'ipv6;
-            }
-            (next, rest, writer) = restore_extension(octet, header, rest, writer)?;
-        }
-        break;
-    }
+    let (mut reader, mut writer) = (Reader::new(input), Writer::new(out));
+    let restored = restore(&mut reader, link, contexts, &mut writer);
+    // Behind the end of the input all bytes read as zero, so another error may come of it.
+    let Some(rest) = reader.rest() else {
+        return Err(ParseError::Truncated);
+    };
+    let Places {
+        ipv6: mut ipv6_at,
+        udp: udp_at,
+        udp_checksum_elided,
+    } = restored?;
     let written = writer.written();
     let len_min = written + rest.len();
     let datagram_len = datagram_len.unwrap_or(len_min);
@@ -71,44 +46,92 @@ pub fn decompress(
         return Err(ParseError::Length);
     }
     if let Some(at) = udp_at {
-        set_len(out, at + 4, datagram_len - at)?;
+        set_len(out, at, datagram_len - at)?;
     }
     // From the innermost IPv6 header outwards.
     loop {
-        let outer = set_len(out, ipv6_at + 4, datagram_len - ipv6_at - ipv6::HEADER_LEN)?;
+        let outer = set_len(out, ipv6_at, datagram_len - ipv6_at - ipv6::HEADER_LEN)?;
         if ipv6_at == 0 {
-            return Ok(Decompressed {
-                consumed: input.len() - rest.len(),
-                written,
-                datagram_len,
-                udp_checksum_elided,
-            });
+            break;
         }
         ipv6_at = usize::from(outer);
     }
+    Ok(Decompressed {
+        consumed: input.len() - rest.len(),
+        written,
+        datagram_len,
+        udp_checksum_elided: udp_at.filter(|_| udp_checksum_elided),
+    })
 }
 
-/// Writes a length of two bytes at `at` and gives what stood there.
+/// Where headers lie whose lengths are filled in at the end.
+struct Places {
+    /// The innermost IPv6 header. The payload length of each says where the one lies that encapsulates it.
+    ipv6: usize,
+    udp: Option<usize>,
+    udp_checksum_elided: bool,
+}
+
+/// Restores all headers, with their lengths left out.
+fn restore(
+    input: &mut Reader<'_>,
+    link: &Link,
+    contexts: &Contexts<'_>,
+    out: &mut Writer<'_>,
+) -> Result<Places, ParseError> {
+    let mut iids = Iids::of_link(link);
+    let mut budget = NEXT_HEADERS_MAX;
+    let mut places = Places {
+        ipv6: 0,
+        udp: None,
+        udp_checksum_elided: false,
+    };
+    let mut next = base(input, 0, &mut iids, contexts, out)?;
+    // Each turn restores a compressed header.
+    while let Some(header) = next {
+        budget = budget.checked_sub(1).ok_or(ParseError::Forbidden)?;
+        let octet = input.byte();
+        let at = out.written();
+        next = match header {
+            NextHeader::UDP => {
+                places.udp = Some(at);
+                places.udp_checksum_elided = octet & nhc::UDP_CHECKSUM_ELIDED != 0;
+                restore_udp(octet, input, out);
+                None
+            }
+            NextHeader::IPV6 => {
+                let outer_at = u16::try_from(places.ipv6).map_err(|_| ParseError::Length)?;
+                places.ipv6 = at;
+                base(input, outer_at, &mut iids, contexts, out)?
+            }
+            _ => restore_extension(octet, header, input, out)?,
+        };
+    }
+    if out.is_over() {
+        return Err(ParseError::NoRoom);
+    }
+    Ok(places)
+}
+
+/// Writes the length of the IPv6 or UDP header at `at` and gives what stood there. In both it follows 4 bytes.
 fn set_len(out: &mut [u8], at: usize, len: usize) -> Result<u16, ParseError> {
     let len = u16::try_from(len).map_err(|_| ParseError::Length)?;
-    let place = out
-        .get_mut(at..)
-        .and_then(<[u8]>::first_chunk_mut)
-        .ok_or(ParseError::NoRoom)?;
+    let place = out.get_mut(at + 4..).and_then(<[u8]>::first_chunk_mut);
+    let place = place.ok_or(ParseError::NoRoom)?;
     Ok(u16::from_be_bytes(core::mem::replace(place, len.to_be_bytes())))
 }
 
 /// Restores an IPv6 header with `len` for its payload length. Gives the next header if that is compressed, and leaves
 /// in `iids` the interface identifiers for a header that it encapsulates.
-#[inline(always)]
+#[inline(never)]
 fn base(
-    input: &mut &[u8],
+    input: &mut Reader<'_>,
     len: u16,
     iids: &mut Iids,
     contexts: &Contexts<'_>,
     out: &mut Writer<'_>,
 ) -> Result<Option<NextHeader>, ParseError> {
-    let &[first, second] = take(input)?;
+    let (first, second) = (input.byte(), input.byte());
     if first >> 5 != 0b011 {
         return Err(ParseError::Version);
     }
@@ -116,97 +139,79 @@ fn base(
     if matches!(second & 0b1111, 0b0100 | 0b1101..=0b1111) {
         return Err(ParseError::Reserved);
     }
-    let contexts_byte = if second & 0x80 != 0 {
-        take::<1>(input)?[0]
-    } else {
-        0
-    };
-    let class_and_label = match first >> 3 & 0b11 {
-        0b11 => 0,
-        tf => {
-            let (class_and_label, rest) = traffic_class_and_flow_label(tf, input)?;
-            *input = rest;
-            class_and_label
-        }
-    };
-    let inline = if first & 0b100 == 0 {
-        Some(take::<1>(input)?[0])
-    } else {
-        None
-    };
+    let numbers = if second & 0x80 != 0 { input.byte() } else { 0 };
+    let class_and_label = traffic(first >> 3 & 0b11, input);
+    let inline = (first & 0b100 == 0).then(|| input.byte());
     let hop_limit = match first & 0b11 {
-        0b00 => take::<1>(input)?[0],
+        0b00 => input.byte(),
         0b01 => 1,
         0b10 => 64,
         _ => 255,
     };
-    let src = address::source(second >> 4 & 0b111, contexts_byte >> 4, iids.src, contexts, input)?;
-    let dst = address::destination(second & 0b1111, contexts_byte & 0x0f, iids.dst, contexts, input)?;
+    let place: &mut [u8; ipv6::HEADER_LEN] = out.place().ok_or(ParseError::NoRoom)?;
+    let (head, addresses) = place.split_first_chunk_mut().ok_or(ParseError::NoRoom)?;
+    let (src, addresses) = addresses.split_first_chunk_mut().ok_or(ParseError::NoRoom)?;
+    let dst = addresses.first_chunk_mut().ok_or(ParseError::NoRoom)?;
+    address::restore(second >> 4 & 0b111, numbers >> 4, iids.src, contexts, input, src)?;
+    address::restore(second & 0b1111, numbers & 0b1111, iids.dst, contexts, input, dst)?;
     let (next_header, compressed) = next_header(inline, input)?;
-    let place: &mut [u8; ipv6::HEADER_LEN] = out.place()?;
-    let (head, addresses) = place.split_at_mut(8);
-    let (place_src, place_dst) = addresses.split_at_mut(16);
     let [a, b, c, d] = (6 << 28 | class_and_label).to_be_bytes();
     let [len_high, len_low] = len.to_be_bytes();
-    head.copy_from_slice(&[a, b, c, d, len_high, len_low, next_header.0, hop_limit]);
-    place_src.copy_from_slice(&src.octets());
-    place_dst.copy_from_slice(&dst.octets());
+    *head = [a, b, c, d, len_high, len_low, next_header.0, hop_limit];
     *iids = Iids {
-        src: Iid::new(src.low),
-        dst: Iid::new(dst.low),
+        src: src.last_chunk().copied(),
+        dst: dst.last_chunk().copied(),
     };
     Ok(compressed)
 }
 
 /// The next header: what was carried in line, or the one that comes next in its compressed form, which is given a
 /// second time.
-#[inline(always)]
-fn next_header(inline: Option<u8>, input: &[u8]) -> Result<(NextHeader, Option<NextHeader>), ParseError> {
+fn next_header(
+    inline: Option<u8>,
+    input: &Reader<'_>,
+) -> Result<(NextHeader, Option<NextHeader>), ParseError> {
     if let Some(next) = inline {
         return Ok((NextHeader(next), None));
     }
-    let (&[octet], _) = split(input)?;
+    let octet = input.peek().ok_or(ParseError::Truncated)?;
     let next = nhc::header(octet)?;
     Ok((next, Some(next)))
 }
 
-/// The lower 28 bits of the first word of an IPv6 header (RFC 6282 section 3.2.1), and what follows them.
-#[inline(never)]
-fn traffic_class_and_flow_label(tf: u8, mut input: &[u8]) -> Result<(u32, &[u8]), ParseError> {
-    let (class, label) = match tf {
-        0b00 => {
-            let &[class, a, b, c] = take(&mut input)?;
-            (class, [0, a & 0x0f, b, c])
+/// The lower 28 bits of the first word of an IPv6 header: ECN comes first where they are compressed, and is followed by
+/// the label in the form without DSCP (RFC 6282 section 3.2.1).
+fn traffic(tf: u8, input: &mut Reader<'_>) -> u32 {
+    let (mut class, mut label) = (0, 0);
+    if tf != 0b11 {
+        class = input.byte();
+    }
+    if tf & 0b10 == 0 {
+        label = class;
+        if tf == 0 {
+            label = input.byte();
+        } else {
+            class &= 0b1100_0000;
         }
-        0b01 => {
-            let &[a, b, c] = take(&mut input)?;
-            (a & 0b1100_0000, [0, a & 0x0f, b, c])
-        }
-        _ => (take::<1>(&mut input)?[0], [0; 4]),
-    };
-    Ok((
-        u32::from(class.rotate_left(2)) << 20 | u32::from_be_bytes(label),
-        input,
-    ))
+    }
+    let mut word = u32::from(label);
+    if tf & 0b10 == 0 {
+        word = word << 16 | u32::from(input.byte()) << 8 | u32::from(input.byte());
+    }
+    u32::from(class.rotate_left(2)) << 20 | word & 0xf_ffff
 }
 
-/// What restoring an extension header gives: the header that follows, if it is compressed, and the places reached.
-type Restored<'i, 'o> = (Option<NextHeader>, &'i [u8], Writer<'o>);
-
-/// Restores an extension header with its length and padding (RFC 6282 section 4.2).
+/// Restores an extension header with its length and padding (RFC 6282 section 4.2). Gives the header that follows, if
+/// that is compressed.
 #[inline(never)]
-fn restore_extension<'i, 'o>(
+fn restore_extension(
     octet: u8,
     header: NextHeader,
-    mut input: &'i [u8],
-    mut out: Writer<'o>,
-) -> Result<Restored<'i, 'o>, ParseError> {
-    let inline = if octet & nhc::NEXT == 0 {
-        Some(take::<1>(&mut input)?[0])
-    } else {
-        None
-    };
-    let &[second] = take(&mut input)?;
+    input: &mut Reader<'_>,
+    out: &mut Writer<'_>,
+) -> Result<Option<NextHeader>, ParseError> {
+    let inline = (octet & nhc::NEXT == 0).then(|| input.byte());
+    let mut second = input.byte();
     // The fragment header has no length: what stands in that place is carried.
     let is_fragment = header == NextHeader::FRAGMENT;
     let len = if is_fragment {
@@ -214,74 +219,52 @@ fn restore_extension<'i, 'o>(
     } else {
         usize::from(second)
     };
-    let (body, rest) = input.split_at_checked(len).ok_or(ParseError::Truncated)?;
-    let (next, compressed) = next_header(inline, rest)?;
-    let whole_len = (2 + len).next_multiple_of(8);
-    let padding = whole_len - 2 - len;
+    let body = input.take(len).ok_or(ParseError::Truncated)?;
+    let (next, compressed) = next_header(inline, input)?;
+    let padding = (2 + len).wrapping_neg() % 8;
     // Only padding of options can have been elided.
     if padding != 0 && !nhc::has_options(header) {
         return Err(ParseError::Length);
     }
-    out.put([
-        next.0,
-        if is_fragment {
-            second
-        } else {
-            (whole_len / 8 - 1) as u8
-        },
-    ])?;
-    out.put_slice(body)?;
+    if !is_fragment {
+        second = ((len + padding) / 8) as u8;
+    }
+    out.put(next.0);
+    out.put(second);
+    out.put_slice(body);
     // One byte is restored by the option Pad1, which is zero, more by PadN.
-    let padding_option = [
-        OptionType::PAD_N.0,
-        (padding as u8).saturating_sub(2),
-        0,
-        0,
-        0,
-        0,
-        0,
-    ];
-    out.put_slice(match padding {
-        1 => &[OptionType::PAD1.0],
-        _ => padding_option.get(..padding).unwrap_or(&[]),
-    })?;
-    Ok((compressed, rest, out))
+    let mut rest = padding;
+    if padding > 1 {
+        out.put(OptionType::PAD_N.0);
+        out.put(padding as u8 - 2);
+        rest -= 2;
+    }
+    for _ in 0..rest {
+        out.put(0);
+    }
+    Ok(compressed)
 }
 
 /// Restores a UDP header without its length (RFC 6282 section 4.3.3).
-#[inline(always)]
-fn restore_udp(octet: u8, input: &mut &[u8], out: &mut Writer<'_>) -> Result<(), ParseError> {
-    let (src, dst) = match octet & 0b11 {
-        0b00 => {
-            let &[a, b, c, d] = take(input)?;
-            (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
+fn restore_udp(octet: u8, input: &mut Reader<'_>, out: &mut Writer<'_>) {
+    let [high_8, _] = nhc::PORT_8.to_be_bytes();
+    let [_, low_4] = nhc::PORT_4.to_be_bytes();
+    if octet & 0b11 == 0b11 {
+        let ports = input.byte();
+        for port in [ports >> 4, ports & 0x0f] {
+            out.put(high_8);
+            out.put(low_4 | port);
         }
-        0b01 => {
-            let &[a, b, d] = take(input)?;
-            (u16::from_be_bytes([a, b]), nhc::PORT_8 | u16::from(d))
-        }
-        0b10 => {
-            let &[b, c, d] = take(input)?;
-            (nhc::PORT_8 | u16::from(b), u16::from_be_bytes([c, d]))
-        }
-        _ => {
-            let &[ports] = take(input)?;
-            (
-                nhc::PORT_4 | u16::from(ports >> 4),
-                nhc::PORT_4 | u16::from(ports & 0x0f),
-            )
-        }
-    };
-    let checksum = if octet & nhc::UDP_CHECKSUM_ELIDED != 0 {
-        [0; 2]
     } else {
-        *take(input)?
-    };
-    let header = udp::Header {
-        src_port: src,
-        dst_port: dst,
-        len: 0,
-        checksum: u16::from_be_bytes(checksum),
-    };
-    out.put(header.emit())
+        for is_8 in [octet & 0b10, octet & 0b01] {
+            out.put(if is_8 == 0 { input.byte() } else { high_8 });
+            out.put(input.byte());
+        }
+    }
+    out.put(0);
+    out.put(0);
+    for _ in 0..2 {
+        let elided = octet & nhc::UDP_CHECKSUM_ELIDED != 0;
+        out.put(if elided { 0 } else { input.byte() });
+    }
 }

@@ -8,7 +8,7 @@ pub(super) const UDP: u8 = 0b1111_0000;
 /// C: the checksum is elided.
 pub(super) const UDP_CHECKSUM_ELIDED: u8 = 0b100;
 /// Extension headers: `1110EEEN` (RFC 6282 section 4.2).
-pub(super) const EXTENSION: u8 = 0b1110_0000;
+const EXTENSION: u8 = 0b1110_0000;
 /// N: the header that follows is compressed too.
 pub(super) const NEXT: u8 = 1;
 /// IPv6 in IPv6: EID 7. Its N is unused.
@@ -18,40 +18,39 @@ pub(super) const IPV6: u8 = EXTENSION | 7 << 1;
 pub(super) const PORT_8: u16 = 0xf000;
 pub(super) const PORT_4: u16 = 0xf0b0;
 
-/// The octet of a compressed extension header, without N.
-pub(super) const fn of_extension(header: NextHeader) -> Option<u8> {
-    Some(
-        EXTENSION
-            | match header {
-                NextHeader::HOP_BY_HOP => 0 << 1,
-                NextHeader::ROUTING => 1 << 1,
-                NextHeader::DESTINATION => 3 << 1,
-                NextHeader::MOBILITY => 4 << 1,
-                _ => return None,
-            },
-    )
+/// The headers by EID. UDP, which has a form of its own, stands where RFC 6282 section 4.2 reserves a number.
+const BY_EID: [NextHeader; 8] = [
+    NextHeader::HOP_BY_HOP,
+    NextHeader::ROUTING,
+    NextHeader::FRAGMENT,
+    NextHeader::DESTINATION,
+    NextHeader::MOBILITY,
+    NextHeader::UDP,
+    NextHeader::UDP,
+    NextHeader::IPV6,
+];
+
+/// The octet of a compressed header, without what it says beside the type of the header.
+pub(super) fn octet(header: NextHeader) -> Option<u8> {
+    if header == NextHeader::UDP {
+        return Some(UDP);
+    }
+    let eid = BY_EID.iter().position(|known| *known == header)?;
+    Some(EXTENSION | (eid as u8) << 1)
 }
 
-/// The octet of a compressed fragment header, without N.
-pub(super) const FRAGMENT: u8 = EXTENSION | 2 << 1;
-
 /// Which header an octet stands for.
-pub(super) const fn header(octet: u8) -> Result<NextHeader, ParseError> {
+pub(super) fn header(octet: u8) -> Result<NextHeader, ParseError> {
     if octet & 0b1111_1000 == UDP {
         return Ok(NextHeader::UDP);
     }
-    if octet & 0b1111_0000 != EXTENSION {
-        return Err(ParseError::Version);
+    // Its upper bits are the same in all.
+    let eid = usize::from((octet ^ EXTENSION) >> 1);
+    match BY_EID.get(eid) {
+        None => Err(ParseError::Version),
+        Some(&NextHeader::UDP) => Err(ParseError::Reserved),
+        Some(&header) => Ok(header),
     }
-    Ok(match octet >> 1 & 0b111 {
-        0 => NextHeader::HOP_BY_HOP,
-        1 => NextHeader::ROUTING,
-        2 => NextHeader::FRAGMENT,
-        3 => NextHeader::DESTINATION,
-        4 => NextHeader::MOBILITY,
-        7 => NextHeader::IPV6,
-        _ => return Err(ParseError::Reserved),
-    })
 }
 
 /// Whether the header is one of options, whose padding may be elided.
