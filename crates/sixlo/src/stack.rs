@@ -11,7 +11,7 @@ use crate::ipv6::Ipv6;
 use crate::lowpan::Lowpan;
 use crate::mac::duplicates::Duplicates;
 use crate::netapi::{Msg, Ty};
-use crate::netdev::{IfaceId, RxInfo, TxInfo, TxReport};
+use crate::netdev::{FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxReport};
 use crate::netif::Netif;
 use crate::netreg::{Receiver, Registry};
 use crate::pktbuf::PktBuf;
@@ -188,7 +188,12 @@ impl<'a> Stack<'a> {
         // A packet that cannot be cut ends, and the next one gets its turn; the queue bounds the rounds.
         let info = loop {
             let Some((head, packet)) = modules.netif.head(&mut cx, iface, out) else {
-                break None;
+                // Where a whole frame would fit, it is the packet that has no header: it must not stay for ever.
+                if !modules.netif.wants_transmit(iface) || out.len() < FRAME_LEN_MAX - FCS_LEN {
+                    break None;
+                }
+                modules.netif.abandon(&mut cx, iface, Reason::LinkRefused);
+                continue;
             };
             let link = Link {
                 src: head.src,
