@@ -33,7 +33,7 @@ for file in fuzz/fuzz_targets/*.rs; do
     echo "== $target: $seconds s"
     if ! "${fuzz[@]}" run --sanitizer none "$target" "$scratch" "fuzz/corpus/$target" -- \
         -seed="${FUZZ_SEED:-1}" -max_total_time="$seconds" -max_len=4096 -timeout=10 -print_final_stats=1 2>&1 |
-        grep -E '^stat::number_of_executed_units|^stat::average|panicked|assertion|SUMMARY|artifact|^ +left|^ +right'; then
+        grep -E '^stat::number_of_executed_units|^stat::average|panicked|assertion|SUMMARY|Test unit|^ +left|^ +right'; then
         echo "== $target: FAILED"
         found=1
     fi
