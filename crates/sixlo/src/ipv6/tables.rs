@@ -219,7 +219,8 @@ impl<'a> Tables<'a> {
     pub(super) fn link_addr(&self, iface: IfaceId, next_hop: &Ipv6Addr) -> Option<LinkAddr> {
         let mut neighbors = self.neighbors();
         if let Some(known) = neighbors.find(|entry| entry.addr == *next_hop && entry.iface == iface) {
-            return Some(known.link);
+            // One without an address is known not to be reachable.
+            return Some(known.link).filter(|link| !link.is_empty());
         }
         if !next_hop.is_unicast_link_local() {
             return None;

@@ -159,6 +159,18 @@ fn the_link_address_of_a_link_local_neighbour_follows_from_its_address() {
         Some(known),
         "what was entered goes first"
     );
+    tables
+        .add_neighbor(Neighbor {
+            iface: IFACE,
+            addr,
+            link: LinkAddr::None,
+        })
+        .unwrap();
+    assert_eq!(
+        tables.link_addr(IFACE, &addr),
+        None,
+        "a frame needs an address, and none is made up for a neighbour that was entered without"
+    );
 }
 
 proptest! {
