@@ -75,6 +75,7 @@ impl<'a> Core<'a> {
     }
 
     /// Puts a packet into the mailbox of a module.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(crate) fn post(&mut self, module: Module, msg: Msg, packet: Pkt) -> Done {
         self.buf.set_msg(&packet, msg);
         self.waiting |= 1 << module as u8;
@@ -138,6 +139,7 @@ impl<S: Sink> Cx<'_, '_, S> {
     }
 
     /// Ends a packet: the one way to do so.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn end(&mut self, packet: Pkt, module: Module, end: End) -> Done {
         let id = self.core.buf.id(&packet);
         if let End::Dropped(reason) = end {
@@ -167,11 +169,13 @@ impl<S: Sink> Cx<'_, '_, S> {
     }
 
     /// Ends a packet that is dropped.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn drop(&mut self, packet: Pkt, module: Module, reason: Reason) -> Done {
         self.end(packet, module, End::Dropped(reason))
     }
 
     /// Counts something dropped that was no packet yet, or no packet any more.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn count(&mut self, reason: Reason) {
         let counter = &mut self.core.drops[reason as usize];
         *counter = counter.saturating_add(1);

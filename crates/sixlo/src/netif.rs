@@ -268,10 +268,12 @@ impl<'a> Netif<'a> {
         self.up(iface).map_or(0, |iface| iface.queue.len())
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn up(&self, iface: IfaceId) -> Option<&Interface> {
         self.ifaces.get(usize::from(iface.0)).filter(|iface| iface.up)
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn up_mut(&mut self, iface: IfaceId) -> Option<&mut Interface> {
         self.ifaces.get_mut(usize::from(iface.0)).filter(|iface| iface.up)
     }

@@ -14,6 +14,7 @@ mod check;
 mod meta;
 mod read;
 mod slot;
+mod table;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -25,9 +26,7 @@ use crate::netapi::Msg;
 use crate::trace::PktId;
 use arena::Arena;
 use slot::Owner;
-
-/// As many entries of a table as are used, so that the references to a chunk cannot exceed what its header can count.
-const ENTRIES_MAX: usize = 0x3fff;
+use table::Table;
 
 /// The packet buffer of a stack: arena, segment table, slot table.
 ///
@@ -35,8 +34,8 @@ const ENTRIES_MAX: usize = 0x3fff;
 /// and keeping take one away. Between two steps of the stack the count is 0, or a packet was lost in the last step.
 pub struct PktBuf<'a> {
     arena: Arena<'a>,
-    segs: &'a mut [Seg],
-    slots: &'a mut [Slot],
+    segs: Table<'a, Seg>,
+    slots: Table<'a, Slot>,
     free_segs: u16,
     free_seg: u16,
     free_slot: u16,
@@ -62,8 +61,8 @@ impl<'a> PktBuf<'a> {
         let arena = Arena::new(bytes, reserve).ok_or(NoRoom::Bytes)?;
         let mut buf = Self {
             arena,
-            segs,
-            slots,
+            segs: Table::new(segs, Seg::EMPTY),
+            slots: Table::new(slots, Slot::EMPTY),
             free_segs: 0,
             free_seg: 0,
             free_slot: 0,
@@ -71,10 +70,10 @@ impl<'a> PktBuf<'a> {
             live: 0,
         };
         // From behind, so that the first entries are taken first.
-        for at in (1..=buf.segs.len().min(ENTRIES_MAX) as u16).rev() {
+        for at in (1..=buf.segs.len()).rev() {
             buf.put_seg(at);
         }
-        for link in (1..=buf.slots.len().min(ENTRIES_MAX) as u16).rev() {
+        for link in (1..=buf.slots.len()).rev() {
             buf.put_slot(link);
         }
         Ok(buf)
@@ -82,7 +81,11 @@ impl<'a> PktBuf<'a> {
 
     /// The memory back, bytes in whole units of 4. What the packets held is lost.
     pub fn into_parts(self) -> (&'a mut [u8], &'a mut [Seg], &'a mut [Slot]) {
-        (self.arena.into_bytes(), self.segs, self.slots)
+        (
+            self.arena.into_bytes(),
+            self.segs.into_entries(),
+            self.slots.into_entries(),
+        )
     }
 
     /// A packet of `len` bytes, in one chunk, with room for `headroom` bytes in front. Nothing is marked. The bytes are
@@ -91,6 +94,7 @@ impl<'a> PktBuf<'a> {
     /// # Errors
     ///
     /// Whatever there is none left of.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn alloc(&mut self, class: Class, headroom: usize, len: usize) -> Result<Pkt, NoRoom> {
         let bytes = headroom.saturating_add(len);
         if bytes > usize::from(u16::MAX) {
@@ -113,8 +117,9 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Ends a packet: gives back its slot, its segments, and the chunks that nobody else refers to.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(crate) fn release(&mut self, p: Pkt) -> Done {
-        let first = self.slots[p.index()].first;
+        let first = self.slots[p.link()].first;
         self.expect_owner(&p, Owner::Hand);
         if first.chunk != 0 {
             self.arena.release(first.chunk);
@@ -134,7 +139,7 @@ impl<'a> PktBuf<'a> {
     ///
     /// [`NoRoom::Slots`], or [`NoRoom::Segments`] for a packet of several.
     pub fn share(&mut self, p: &Pkt) -> Result<Pkt, NoRoom> {
-        let original = self.slots[p.index()];
+        let original = self.slots[p.link()];
         if self.free_slot == 0 {
             return Err(NoRoom::Slots);
         }
@@ -147,6 +152,7 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Puts a packet into a table of a module.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn keep(&mut self, p: Pkt) -> Kept {
         self.hand_over(&p, Owner::Hand, Owner::Table);
         self.in_hand -= 1;
@@ -154,6 +160,7 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Takes a packet from a table of a module.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn resume(&mut self, k: Kept) -> Pkt {
         self.hand_over(&k.0, Owner::Table, Owner::Hand);
         self.in_hand += 1;
@@ -161,15 +168,16 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Puts a packet at the end of a queue.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn push(&mut self, q: &mut Queue, p: Pkt) -> Done {
         self.hand_over(&p, Owner::Hand, Owner::Queue);
         self.in_hand -= 1;
-        self.slots[p.index()].link = 0;
+        self.slots[p.link()].link = 0;
         let link = p.link();
         if q.head.is_none() {
             q.head = Some(p);
         } else {
-            self.slots[usize::from(q.tail) - 1].link = link;
+            self.slots[q.tail].link = link;
         }
         q.tail = link;
         q.len += 1;
@@ -177,11 +185,12 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Takes the packet at the front of a queue.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn pop(&mut self, q: &mut Queue) -> Option<Pkt> {
         let p = q.head.take()?;
         self.hand_over(&p, Owner::Queue, Owner::Hand);
         self.in_hand += 1;
-        q.head = Pkt::from_link(self.slots[p.index()].link);
+        q.head = Pkt::from_link(self.slots[p.link()].link);
         q.len -= 1;
         Some(p)
     }
@@ -190,39 +199,39 @@ impl<'a> PktBuf<'a> {
     pub fn walk(&self, q: &Queue, see: &mut dyn FnMut(&Pkt)) {
         let mut link = q.head.as_ref().map_or(0, Pkt::link);
         while let Some(p) = Pkt::from_link(link) {
-            link = self.slots[p.index()].link;
+            link = self.slots[p.link()].link;
             see(&p);
         }
     }
 
     /// The metadata.
     pub fn meta(&self, p: &Pkt) -> &Meta {
-        &self.slots[p.index()].meta
+        &self.slots[p.link()].meta
     }
 
     /// The metadata, to be changed. Packets that share bytes have their own.
     pub fn meta_mut(&mut self, p: &Pkt) -> &mut Meta {
-        &mut self.slots[p.index()].meta
+        &mut self.slots[p.link()].meta
     }
 
     /// The message as which the packet was last sent between modules.
     pub fn msg(&self, p: &Pkt) -> Msg {
-        self.slots[p.index()].msg
+        self.slots[p.link()].msg
     }
 
     /// Notes the message as which the packet is sent.
     pub fn set_msg(&mut self, p: &Pkt, msg: Msg) {
-        self.slots[p.index()].msg = msg;
+        self.slots[p.link()].msg = msg;
     }
 
     /// The identity of the datagram.
     pub fn id(&self, p: &Pkt) -> PktId {
-        self.slots[p.index()].id
+        self.slots[p.link()].id
     }
 
     /// Gives the packet an identity.
     pub fn set_id(&mut self, p: &Pkt, id: PktId) {
-        self.slots[p.index()].id = id;
+        self.slots[p.link()].id = id;
     }
 
     /// Packets that the running step owns: 0 between two steps.
@@ -237,7 +246,7 @@ impl<'a> PktBuf<'a> {
 
     /// Packets there can be at once: slots.
     pub fn live_max(&self) -> usize {
-        self.slots.len().min(ENTRIES_MAX)
+        usize::from(self.slots.len())
     }
 
     /// Bytes of the arena in use, chunk headers included.
@@ -258,21 +267,22 @@ impl<'a> PktBuf<'a> {
     /// The entry of a segment: 0 is the one in the slot, others are counted from 1.
     fn seg(&self, p: &Pkt, at: u16) -> &Seg {
         match at {
-            0 => &self.slots[p.index()].first,
-            at => &self.segs[usize::from(at) - 1],
+            0 => &self.slots[p.link()].first,
+            at => &self.segs[at],
         }
     }
 
     /// The entry of a segment, to be changed.
     fn seg_mut(&mut self, p: &Pkt, at: u16) -> &mut Seg {
         match at {
-            0 => &mut self.slots[p.index()].first,
-            at => &mut self.segs[usize::from(at) - 1],
+            0 => &mut self.slots[p.link()].first,
+            at => &mut self.segs[at],
         }
     }
 
     /// The segment that holds byte `pos` of the packet, marked ones counted, and how many bytes lie before that segment.
     /// Past the end it is the last one.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn find(&self, p: &Pkt, pos: usize) -> (u16, usize) {
         let (mut at, mut before) = (0, 0);
         loop {
@@ -285,9 +295,10 @@ impl<'a> PktBuf<'a> {
         }
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn take_slot(&mut self, filled: Slot) -> Result<Pkt, NoRoom> {
         let p = Pkt::from_link(self.free_slot).ok_or(NoRoom::Slots)?;
-        let slot = &mut self.slots[p.index()];
+        let slot = &mut self.slots[p.link()];
         debug_assert_eq!(slot.owner, Owner::Nobody, "a free slot has an owner");
         self.free_slot = slot.link;
         *slot = filled;
@@ -299,7 +310,7 @@ impl<'a> PktBuf<'a> {
     }
 
     fn put_slot(&mut self, link: u16) {
-        let slot = &mut self.slots[usize::from(link) - 1];
+        let slot = &mut self.slots[link];
         slot.owner = Owner::Nobody;
         slot.link = self.free_slot;
         self.free_slot = link;
@@ -310,15 +321,16 @@ impl<'a> PktBuf<'a> {
         if at == 0 {
             return None;
         }
-        let seg = &mut self.segs[usize::from(at) - 1];
+        let seg = &mut self.segs[at];
         self.free_seg = seg.next;
         self.free_segs -= 1;
         *seg = filled;
         Some(at)
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn put_seg(&mut self, at: u16) {
-        self.segs[usize::from(at) - 1].next = self.free_seg;
+        self.segs[at].next = self.free_seg;
         self.free_seg = at;
         self.free_segs += 1;
     }
@@ -326,7 +338,7 @@ impl<'a> PktBuf<'a> {
     /// Gives back a segment and all behind it.
     fn release_chain(&mut self, mut at: u16) {
         while at != 0 {
-            let seg = self.segs[usize::from(at) - 1];
+            let seg = self.segs[at];
             self.arena.release(seg.chunk);
             self.put_seg(at);
             at = seg.next;
@@ -338,19 +350,19 @@ impl<'a> PktBuf<'a> {
         let (mut at, mut needed) = (from, 0);
         while at != 0 {
             needed += 1;
-            at = self.segs[usize::from(at) - 1].next;
+            at = self.segs[at].next;
         }
         if needed > self.free_segs {
             return Err(NoRoom::Segments);
         }
         let (mut at, mut first, mut tail) = (from, 0, 0);
         while at != 0 {
-            let seg = self.segs[usize::from(at) - 1];
+            let seg = self.segs[at];
             self.arena.share(seg.chunk);
             let twin = self.take_seg(Seg { next: 0, ..seg }).ok_or(NoRoom::Segments)?;
             match tail {
                 0 => first = twin,
-                tail => self.segs[usize::from(tail) - 1].next = twin,
+                tail => self.segs[tail].next = twin,
             }
             tail = twin;
             at = seg.next;
@@ -358,13 +370,14 @@ impl<'a> PktBuf<'a> {
         Ok(first)
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn hand_over(&mut self, p: &Pkt, from: Owner, to: Owner) {
         self.expect_owner(p, from);
-        self.slots[p.index()].owner = to;
+        self.slots[p.link()].owner = to;
     }
 
     /// A handle whose packet is another's, or nobody's, is an error of the stack itself: found where it is used.
     fn expect_owner(&self, p: &Pkt, owner: Owner) {
-        debug_assert_eq!(self.slots[p.index()].owner, owner, "owner of {p:?}");
+        debug_assert_eq!(self.slots[p.link()].owner, owner, "owner of {p:?}");
     }
 }

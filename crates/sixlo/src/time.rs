@@ -25,6 +25,7 @@ impl Instant {
     }
 
     /// The span since `earlier`, zero if `earlier` lies later.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -63,6 +64,7 @@ impl Duration {
 impl Add<Duration> for Instant {
     type Output = Self;
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span.0))
     }

@@ -39,6 +39,7 @@ impl<'a> Timers<'a> {
     }
 
     /// Arms a timer for `at`, in place of what it was armed for before.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn arm(&mut self, id: TimerId, at: Instant) {
         let stored = at.as_micros().saturating_add(1);
         let Some(timer) = self.table.get_mut(usize::from(id.0)) else {
@@ -54,6 +55,7 @@ impl<'a> Timers<'a> {
     }
 
     /// Disarms a timer; nothing happens if it is not armed.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn disarm(&mut self, id: TimerId) {
         if let Some(timer) = self.table.get_mut(usize::from(id.0)) {
             let before = core::mem::take(&mut timer.0);

@@ -62,7 +62,8 @@ fn prepare(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<(), Reason> {
 }
 
 /// The IPv6 header at the beginning of a packet whose cursor has moved on.
-#[inline]
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
 pub(crate) fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
     let bytes = buf.read_back::<{ ipv6::HEADER_LEN }>(packet, buf.marked(packet))?;
     ipv6::Header::parse(&bytes).ok()

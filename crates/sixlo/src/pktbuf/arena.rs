@@ -5,6 +5,7 @@
 //! stays out of that list until something else is freed or asked for: a packet of the same size takes it at once.
 
 use super::Class;
+use crate::wire::copy;
 
 /// Bytes in a unit. Chunks begin at multiples of it and their sizes are multiples of it.
 const UNIT: usize = 4;
@@ -181,28 +182,37 @@ impl<'a> Arena<'a> {
         usize::from(chunk) * UNIT + usize::from(start)
     }
 
-    /// All bytes of the arena, to be indexed by [`address`](Self::address).
-    #[inline]
-    pub(super) fn bytes(&self) -> &[u8] {
-        self.units.as_flattened()
+    /// `len` bytes from the [`address`](Self::address) `at` on; no bytes if they are not all there.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
+    pub(super) fn bytes(&self, at: usize, len: usize) -> &[u8] {
+        let bytes = self.units.as_flattened().get(at..);
+        bytes.and_then(|bytes| bytes.get(..len)).unwrap_or_default()
     }
 
-    /// All bytes of the arena, to be indexed by [`address`](Self::address).
-    #[inline]
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        self.units.as_flattened_mut()
+    /// The same, to be written.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
+    pub(super) fn bytes_mut(&mut self, at: usize, len: usize) -> &mut [u8] {
+        let bytes = self.units.as_flattened_mut().get_mut(at..);
+        bytes.and_then(|bytes| bytes.get_mut(..len)).unwrap_or_default()
     }
 
     /// Copies `len` bytes from one chunk to another.
     pub(super) fn copy(&mut self, from: usize, to: usize, len: usize) {
-        let bytes = self.units.as_flattened_mut();
         // Split, because a copy that might overlap costs 1.5 KB of code.
+        let (low_at, high_at) = (from.min(to), from.max(to));
+        let bytes = self.units.as_flattened_mut();
+        let Some((low, high)) = bytes.split_at_mut_checked(high_at) else {
+            return;
+        };
+        let (Some(low), Some(high)) = (low.get_mut(low_at..), high.get_mut(..len)) else {
+            return;
+        };
         if from < to {
-            let (low, high) = bytes.split_at_mut(to);
-            high[..len].copy_from_slice(&low[from..from + len]);
+            copy(high, low);
         } else {
-            let (low, high) = bytes.split_at_mut(from);
-            low[to..to + len].copy_from_slice(&high[..len]);
+            copy(low, high);
         }
     }
 
@@ -295,15 +305,24 @@ impl<'a> Arena<'a> {
     }
 
     /// The header of a chunk: its size with [`IN_USE`], and its references or, if it is free, the next free one.
-    #[inline]
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn head(&self, chunk: u16) -> (u16, u16) {
-        let head = u32::from_le_bytes(self.units[usize::from(chunk) - 1]);
+        let unit = self.units.get(usize::from(chunk).wrapping_sub(1));
+        debug_assert!(unit.is_some(), "no chunk {chunk}");
+        let head = unit.map_or(0, |unit| u32::from_le_bytes(*unit));
         (head as u16, (head >> 16) as u16)
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn set_head(&mut self, chunk: u16, size: u16, link: u16) {
         let head = u32::from(link) << 16 | u32::from(size);
-        self.units[usize::from(chunk) - 1] = head.to_le_bytes();
+        let unit = self.units.get_mut(usize::from(chunk).wrapping_sub(1));
+        debug_assert!(unit.is_some(), "no chunk {chunk}");
+        if let Some(unit) = unit {
+            *unit = head.to_le_bytes();
+        }
     }
 
     /// Overwrites the bytes of a chunk, in debug builds, so that nobody lives on what another left behind.

@@ -23,13 +23,13 @@ impl PktBuf<'_> {
         assert_eq!(live, self.live(), "slots in use");
         assert_eq!(in_hand, self.in_hand(), "packets in hand");
 
-        let slots = self.slots.len().min(super::ENTRIES_MAX);
+        let slots = usize::from(self.slots.len());
         let links = |slot: &Slot| (slot.owner == Owner::Nobody).then_some(slot.link);
-        let free = count(self.free_slot, slots, |link| links(&self.slots[link - 1]));
+        let free = count(self.free_slot, slots, |link| links(&self.slots[link]));
         assert_eq!(free + live, slots, "every slot is free or in use");
 
-        let segs = self.segs.len().min(super::ENTRIES_MAX);
-        let free = count(self.free_seg, segs, |at| Some(self.segs[at - 1].next));
+        let segs = usize::from(self.segs.len());
+        let free = count(self.free_seg, segs, |at| Some(self.segs[at].next));
         assert_eq!(free, usize::from(self.free_segs), "free segments");
         assert_eq!(free + entries, segs, "every segment is free or in use");
 
@@ -45,19 +45,19 @@ impl PktBuf<'_> {
 
     /// The segments of a packet, no more than the table has.
     fn chain<'s>(&'s self, slot: &'s Slot) -> impl Iterator<Item = &'s Seg> {
-        let next = |seg: &&'s Seg| self.segs.get(usize::from(seg.next).checked_sub(1)?);
-        core::iter::successors(Some(&slot.first), next).take(self.segs.len() + 1)
+        let next = |seg: &&'s Seg| (seg.next != 0).then(|| &self.segs[seg.next]);
+        core::iter::successors(Some(&slot.first), next).take(usize::from(self.segs.len()) + 1)
     }
 }
 
 /// Entries of a free list, which are no more than the table has.
-fn count(first: u16, entries: usize, next: impl Fn(usize) -> Option<u16>) -> usize {
+fn count(first: u16, entries: usize, next: impl Fn(u16) -> Option<u16>) -> usize {
     let mut found = 0;
     let mut at = first;
     while at != 0 {
         found += 1;
         assert!(found <= entries, "a free list in a circle");
-        at = next(usize::from(at)).expect("a used entry in a free list");
+        at = next(at).expect("a used entry in a free list");
     }
     found
 }

@@ -2,12 +2,14 @@
 
 use super::arena::Arena;
 use super::{Pkt, PktBuf, Seg};
+use crate::wire::copy;
 
 impl<'a> PktBuf<'a> {
     /// Bytes from the cursor to the end.
-    #[inline]
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn len(&self, p: &Pkt) -> usize {
-        let slot = &self.slots[p.index()];
+        let slot = &self.slots[p.link()];
         usize::from(slot.total - slot.cursor)
     }
 
@@ -17,9 +19,10 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Bytes before the cursor.
-    #[inline]
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn marked(&self, p: &Pkt) -> usize {
-        usize::from(self.slots[p.index()].cursor)
+        usize::from(self.slots[p.link()].cursor)
     }
 
     /// The `N` bytes at the cursor, or none if the packet is shorter.
@@ -38,10 +41,11 @@ impl<'a> PktBuf<'a> {
     }
 
     /// Moves the cursor forward over a header of `n` bytes. False, and nothing done, if the packet is shorter.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn mark(&mut self, p: &Pkt, n: usize) -> bool {
         let fits = n <= self.len(p);
         if fits {
-            self.slots[p.index()].cursor += n as u16;
+            self.slots[p.link()].cursor += n as u16;
         }
         fits
     }
@@ -50,25 +54,26 @@ impl<'a> PktBuf<'a> {
     pub fn unmark(&mut self, p: &Pkt, n: usize) -> bool {
         let fits = n <= self.marked(p);
         if fits {
-            self.slots[p.index()].cursor -= n as u16;
+            self.slots[p.link()].cursor -= n as u16;
         }
         fits
     }
 
     /// The bytes from the cursor to the end of the segment in which it stands.
     pub fn contiguous(&self, p: &Pkt) -> &[u8] {
-        let slot = &self.slots[p.index()];
-        if slot.cursor < slot.first.len {
-            return &self.bytes(&slot.first)[usize::from(slot.cursor)..];
-        }
+        let slot = &self.slots[p.link()];
         let pos = usize::from(slot.cursor);
-        let (at, before) = self.find(p, pos);
-        self.bytes(self.seg(p, at))
-            .get(pos - before..)
-            .unwrap_or_default()
+        let (seg, before) = if slot.cursor < slot.first.len {
+            (&slot.first, 0)
+        } else {
+            let (at, before) = self.find(p, pos);
+            (self.seg(p, at), before)
+        };
+        self.bytes(seg).get(pos - before..).unwrap_or_default()
     }
 
     /// Copies bytes from `offset` behind the cursor on, as many as there are and fit; says how many.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn copy_out(&self, p: &Pkt, offset: usize, out: &mut [u8]) -> usize {
         self.copy_from(p, self.marked(p).saturating_add(offset), out)
     }
@@ -81,13 +86,13 @@ impl<'a> PktBuf<'a> {
     /// The pieces from byte `pos` of the packet on, marked ones counted.
     fn pieces_from<'s>(&'s self, p: &Pkt, pos: usize) -> impl Iterator<Item = &'s [u8]> + use<'s, 'a> {
         let mut skip = pos;
-        let mut seg = Some(&self.slots[p.index()].first);
+        let mut seg = Some(&self.slots[p.link()].first);
         core::iter::from_fn(move || {
             loop {
                 let here = seg?;
                 seg = match here.next {
                     0 => None,
-                    next => Some(&self.segs[usize::from(next) - 1]),
+                    next => Some(&self.segs[next]),
                 };
                 match self.bytes(here).get(skip..) {
                     Some(piece) if !piece.is_empty() => {
@@ -101,13 +106,11 @@ impl<'a> PktBuf<'a> {
     }
 
     fn copy_from(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> usize {
-        let first = &self.slots[p.index()].first;
+        let first = &self.slots[p.link()].first;
         if let Some(piece) = self.bytes(first).get(pos..)
             && (first.next == 0 || piece.len() >= out.len())
         {
-            let n = piece.len().min(out.len());
-            out[..n].copy_from_slice(&piece[..n]);
-            return n;
+            return copy(out, piece);
         }
         self.copy_pieces(p, pos, out)
     }
@@ -115,28 +118,37 @@ impl<'a> PktBuf<'a> {
     /// Copies from several segments.
     #[cold]
     fn copy_pieces(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> usize {
-        let mut filled = 0;
+        let len = out.len();
+        let mut rest = out;
         for piece in self.pieces_from(p, pos) {
-            let rest = &mut out[filled..];
-            let n = piece.len().min(rest.len());
-            rest[..n].copy_from_slice(&piece[..n]);
-            filled += n;
-            if filled == out.len() {
+            let filled = copy(rest, piece);
+            rest = rest.get_mut(filled..).unwrap_or_default();
+            if rest.is_empty() {
                 break;
             }
         }
-        filled
+        len - rest.len()
     }
 
     /// The `N` bytes that begin at byte `pos`, marked ones counted.
     fn read_from<const N: usize>(&self, p: &Pkt, pos: usize) -> Option<[u8; N]> {
-        let first = &self.slots[p.index()].first;
-        if pos.saturating_add(N) <= usize::from(first.len) {
-            let at = Arena::address(first.chunk, first.start) + pos;
-            return self.arena.bytes().get(at..)?.first_chunk().copied();
+        if let Some(bytes) = self.in_first(p, pos, N) {
+            return bytes.first_chunk().copied();
         }
         let mut out = [0; N];
         self.read_straddling(p, pos, &mut out).then_some(out)
+    }
+
+    /// The `n` bytes from byte `pos` on, marked ones counted, if all lie in the first segment.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn in_first(&self, p: &Pkt, pos: usize, n: usize) -> Option<&[u8]> {
+        let first = &self.slots[p.link()].first;
+        let fits = pos.saturating_add(n) <= usize::from(first.len);
+        fits.then(|| {
+            self.arena
+                .bytes(Arena::address(first.chunk, first.start) + pos, n)
+        })
     }
 
     /// Reads where the bytes do not all lie in the first segment.
@@ -150,6 +162,6 @@ impl<'a> PktBuf<'a> {
     #[inline]
     fn bytes(&self, seg: &Seg) -> &[u8] {
         let at = Arena::address(seg.chunk, seg.start);
-        &self.arena.bytes()[at..at + usize::from(seg.len)]
+        self.arena.bytes(at, usize::from(seg.len))
     }
 }

@@ -22,11 +22,6 @@ impl Pkt {
     pub(super) fn link(&self) -> u16 {
         self.0.get()
     }
-
-    /// The number of the slot, counted from 0.
-    pub(super) fn index(&self) -> usize {
-        usize::from(self.0.get()) - 1
-    }
 }
 
 /// A packet in a table of a module. `None` of an `Option<Kept>` is all-zero bits.

@@ -2,12 +2,14 @@
 
 use super::arena::Arena;
 use super::{Done, NoRoom, Pkt, PktBuf, Seg};
+use crate::wire::copy;
 
 /// The most bytes that a packet, a segment or an offset in a chunk can count.
 const BYTES_MAX: usize = u16::MAX as usize;
 
 impl PktBuf<'_> {
     /// Keeps the `len` bytes behind the cursor and what is marked, and gives back the segments behind.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn truncate(&mut self, p: &Pkt, len: usize) {
         if len >= self.len(p) {
             return;
@@ -18,7 +20,7 @@ impl PktBuf<'_> {
         seg.len = (total - before) as u16;
         let rest = core::mem::take(&mut seg.next);
         self.release_chain(rest);
-        self.slots[p.index()].total = total as u16;
+        self.slots[p.link()].total = total as u16;
     }
 
     /// Drops what is marked for good. In an unshared chunk it becomes room in front.
@@ -60,7 +62,7 @@ impl PktBuf<'_> {
     pub fn bytes_mut(&mut self, p: &Pkt) -> Result<&mut [u8], NoRoom> {
         let len = self.len(p);
         let at = self.make_writable(p, 0, len)?;
-        self.arena.bytes_mut().get_mut(at..at + len).ok_or(NoRoom::Bytes)
+        Ok(self.arena.bytes_mut(at, len))
     }
 
     /// Writes `from` at `offset` bytes behind the cursor, copying segments whose chunk is shared first.
@@ -68,12 +70,12 @@ impl PktBuf<'_> {
     /// # Errors
     ///
     /// [`NoRoom::Bytes`] if there are none for the copies, or if the packet is shorter. Then nothing is written.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn write_bytes(&mut self, p: &Pkt, offset: usize, from: &[u8]) -> Result<(), NoRoom> {
         let Some(at) = self.first_unshared(p, offset, from.len()) else {
             return self.write_elsewhere(p, offset, from);
         };
-        let place = self.arena.bytes_mut().get_mut(at..at + from.len());
-        place.ok_or(NoRoom::Bytes)?.copy_from_slice(from);
+        copy(self.arena.bytes_mut(at, from.len()), from);
         Ok(())
     }
 
@@ -99,11 +101,10 @@ impl PktBuf<'_> {
         let mut rest = from;
         while !rest.is_empty() {
             let seg = *self.seg(p, at);
-            let n = rest.len().min(usize::from(seg.len) - skip);
-            let (now, later) = rest.split_at(n);
             let to = Arena::address(seg.chunk, seg.start) + skip;
-            self.arena.bytes_mut()[to..to + n].copy_from_slice(now);
-            (rest, skip, at) = (later, 0, seg.next);
+            let written = copy(self.arena.bytes_mut(to, usize::from(seg.len) - skip), rest);
+            rest = rest.get(written..).unwrap_or_default();
+            (skip, at) = (0, seg.next);
         }
         Ok(())
     }
@@ -114,8 +115,9 @@ impl PktBuf<'_> {
     /// # Errors
     ///
     /// Bytes or segments for a new chunk; [`NoRoom::Bytes`] if the packet would exceed 65,535 bytes.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn grow(&mut self, p: &Pkt, n: usize) -> Result<&mut [u8], NoRoom> {
-        let total = usize::from(self.slots[p.index()].total).saturating_add(n);
+        let total = usize::from(self.slots[p.link()].total).saturating_add(n);
         if total > BYTES_MAX {
             return Err(NoRoom::Bytes);
         }
@@ -139,7 +141,7 @@ impl PktBuf<'_> {
             self.seg_mut(p, tail).next = next.ok_or(NoRoom::Segments)?;
             Arena::address(chunk, 0)
         };
-        self.slots[p.index()].total = total as u16;
+        self.slots[p.link()].total = total as u16;
         Ok(self.fresh(address, n))
     }
 
@@ -148,26 +150,27 @@ impl PktBuf<'_> {
     /// # Errors
     ///
     /// The packet `p`, unchanged, if a segment is missing or `to` would exceed 65,535 bytes.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn append(&mut self, to: &Pkt, p: Pkt) -> Result<Done, Pkt> {
         debug_assert_ne!(to.link(), p.link(), "a packet behind itself");
         let more = self.len(&p);
-        let total = usize::from(self.slots[to.index()].total) + more;
+        let total = usize::from(self.slots[to.link()].total) + more;
         if total > BYTES_MAX {
             return Err(p);
         }
         if more > 0 {
-            let from = &self.slots[p.index()];
+            let from = &self.slots[p.link()];
             // A first segment that is not needed any more makes room for the next one in the slot.
             let gives_one_back = from.cursor >= from.first.len;
             if self.free_seg == 0 && !gives_one_back {
                 return Err(p);
             }
             self.trim_front(&p);
-            let first = core::mem::take(&mut self.slots[p.index()].first);
+            let first = core::mem::take(&mut self.slots[p.link()].first);
             let tail = self.tail(to);
             if let Some(at) = self.take_seg(first) {
                 self.seg_mut(to, tail).next = at;
-                self.slots[to.index()].total = total as u16;
+                self.slots[to.link()].total = total as u16;
             }
         }
         Ok(self.release(p))
@@ -176,7 +179,7 @@ impl PktBuf<'_> {
     /// Drops what is marked, and segments in front that hold nothing behind it.
     fn trim_front(&mut self, p: &Pkt) {
         loop {
-            let slot = &mut self.slots[p.index()];
+            let slot = &mut self.slots[p.link()];
             let first = slot.first;
             if slot.cursor < first.len || first.next == 0 {
                 slot.first.start += slot.cursor;
@@ -187,18 +190,19 @@ impl PktBuf<'_> {
             }
             slot.cursor -= first.len;
             slot.total -= first.len;
-            slot.first = self.segs[usize::from(first.next) - 1];
+            slot.first = self.segs[first.next];
             self.arena.release(first.chunk);
             self.put_seg(first.next);
         }
     }
 
     /// Makes `n` bytes in front of the cursor part of the packet and drops what was marked; says where they lie.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn make_front(&mut self, p: &Pkt, n: usize) -> Result<usize, NoRoom> {
         if self.len(p).saturating_add(n) > BYTES_MAX {
             return Err(NoRoom::Bytes);
         }
-        let slot = &mut self.slots[p.index()];
+        let slot = &mut self.slots[p.link()];
         let room = usize::from(slot.first.start) + usize::from(slot.cursor);
         let at = if slot.cursor <= slot.first.len && n <= room && !self.arena.is_shared(slot.first.chunk) {
             slot.first.start = (room - n) as u16;
@@ -216,7 +220,7 @@ impl PktBuf<'_> {
     /// The same in a chunk of its own.
     #[cold]
     fn make_front_chunk(&mut self, p: &Pkt, n: usize) -> Result<usize, NoRoom> {
-        let slot = &self.slots[p.index()];
+        let slot = &self.slots[p.link()];
         let gives_one_back = slot.cursor > 0 && slot.cursor >= slot.first.len && slot.first.next != 0;
         if self.free_seg == 0 && !gives_one_back {
             return Err(NoRoom::Segments);
@@ -224,9 +228,9 @@ impl PktBuf<'_> {
         let class = self.arena.class(slot.first.chunk);
         let chunk = self.arena.alloc(class, n).ok_or(NoRoom::Bytes)?;
         self.discard_marked(p);
-        let first = self.slots[p.index()].first;
+        let first = self.slots[p.link()].first;
         let next = self.take_seg(first).ok_or(NoRoom::Segments)?;
-        let slot = &mut self.slots[p.index()];
+        let slot = &mut self.slots[p.link()];
         slot.first = Seg {
             chunk,
             start: 0,
@@ -255,8 +259,9 @@ impl PktBuf<'_> {
 
     /// Where `n` bytes at `offset` behind the cursor lie, if all are in the first segment and nobody else's: the usual
     /// place of headers, and of all of a packet that was not put together from several.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn first_unshared(&self, p: &Pkt, offset: usize, n: usize) -> Option<usize> {
-        let slot = &self.slots[p.index()];
+        let slot = &self.slots[p.link()];
         let pos = usize::from(slot.cursor).saturating_add(offset);
         let fits = pos.saturating_add(n) <= usize::from(slot.first.len);
         let found = fits && !self.arena.is_shared(slot.first.chunk);
@@ -307,7 +312,7 @@ impl PktBuf<'_> {
             if usize::from(whole.len) == len {
                 break;
             }
-            seg = self.segs[usize::from(seg.next) - 1];
+            seg = self.segs[seg.next];
             self.put_seg(whole.next);
         }
         *self.seg_mut(p, from) = whole;
@@ -321,14 +326,14 @@ impl PktBuf<'_> {
 
     /// Bytes that are new to their owner.
     fn fresh(&mut self, at: usize, n: usize) -> &mut [u8] {
-        let bytes = &mut self.arena.bytes_mut()[at..at + n];
+        let bytes = self.arena.bytes_mut(at, n);
         #[cfg(debug_assertions)]
         bytes.fill(super::arena::STALE);
         bytes
     }
 
     fn array_mut<const N: usize>(&mut self, at: usize) -> Result<&mut [u8; N], NoRoom> {
-        let bytes = self.arena.bytes_mut().get_mut(at..).ok_or(NoRoom::Bytes)?;
+        let bytes = self.arena.bytes_mut(at, N);
         bytes.first_chunk_mut().ok_or(NoRoom::Bytes)
     }
 }

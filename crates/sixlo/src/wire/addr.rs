@@ -44,6 +44,7 @@ impl LinkAddr {
 
     /// The interface identifier made of this address: RFC 4944 section 6 with the universal/local bit inverted for an
     /// extended address, RFC 6282 section 3.2.2 (`0000:00ff:fe00:XXXX`) for a short one.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub const fn interface_id(&self) -> Option<[u8; 8]> {
         match *self {
             Self::None => None,

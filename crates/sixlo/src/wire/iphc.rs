@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next byte.
-    #[cfg_attr(target_arch = "arm", inline(never))]
+    #[cfg_attr(target_os = "none", inline(never))]
     fn byte(&mut self) -> u8 {
         let byte = self.peek().unwrap_or(0);
         self.at += 1;
@@ -221,7 +221,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a byte.
-    #[cfg_attr(target_arch = "arm", inline(never))]
+    #[cfg_attr(target_os = "none", inline(never))]
     fn put(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.at) {
             *place = byte;

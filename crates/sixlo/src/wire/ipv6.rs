@@ -120,6 +120,7 @@ impl Header {
     ///
     /// [`ParseError::Version`] if it is not one of IPv6. Whether the payload length is right says
     /// [`check_len`](Self::check_len).
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Self, ParseError> {
         let (&[a, b, c, d, len_high, len_low, next_header, hop_limit], addresses) = split(bytes)?;
         let first = u32::from_be_bytes([a, b, c, d]);
@@ -140,6 +141,7 @@ impl Header {
     }
 
     /// The bytes of the header. Of the flow label the lower 20 bits count.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn emit(&self) -> [u8; HEADER_LEN] {
         let first = 6 << 28 | u32::from(self.traffic_class.0) << 20 | self.flow_label & 0xf_ffff;
         let mut bytes = [0; HEADER_LEN];

@@ -66,6 +66,15 @@ pub(crate) fn before<'a>(all: &'a [u8], rest: &[u8]) -> &'a [u8] {
     all.get(..all.len().saturating_sub(rest.len())).unwrap_or(all)
 }
 
+/// Copies as many bytes as both have, and says how many: as `copy_from_slice`, but without its panic.
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+pub(crate) fn copy(to: &mut [u8], from: &[u8]) -> usize {
+    let len = to.len().min(from.len());
+    to[..len].copy_from_slice(&from[..len]);
+    len
+}
+
 /// Writes `bytes` to the front of `out` and leaves in `out` what is behind them.
 pub(crate) fn put<const N: usize>(out: &mut &mut [u8], bytes: [u8; N]) -> Result<(), ParseError> {
     let (head, rest) = core::mem::take(out)
