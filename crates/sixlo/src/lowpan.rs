@@ -18,9 +18,11 @@ use crate::wire::lowpan::{self as dispatch, Dispatch, Preface, frag};
 
 mod cut;
 mod reassembly;
+mod strategy;
 
 pub use cut::{Cut, Piece};
 pub use reassembly::{Eviction, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
+pub use strategy::{ForwardConfig, Gap, RecoverConfig, Strategy};
 
 use reassembly::{Fragment, Reassembler};
 
@@ -36,6 +38,10 @@ const HEADERS_LEN_MAX: usize = 512;
 pub struct LowpanConfig {
     /// How reassembly behaves.
     pub reassembly: ReassemblyConfig,
+    /// How fragments of RFC 4944 are forwarded.
+    pub forward: ForwardConfig,
+    /// How recoverable fragments are sent.
+    pub recover: RecoverConfig,
 }
 
 /// The module.

@@ -4,6 +4,7 @@
 //! frames are written when the device asks for one, straight into the device's frame, and the MAC decides when that is.
 
 use crate::ground::Cx;
+use crate::lowpan::{Gap, Strategy};
 use crate::mac::csma::{Csma, CsmaConfig, Step};
 use crate::mac::duplicates::Duplicates;
 use crate::netapi::Next;
@@ -18,6 +19,9 @@ use crate::wire::ieee802154::{FrameType, Header, PAN_BROADCAST};
 mod receive;
 #[cfg(test)]
 mod tests;
+
+/// The MTU of IPv6 over IEEE 802.15.4, in bytes (RFC 4944 section 4).
+pub const MTU: u16 = 1280;
 
 /// How an interface behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,14 @@ pub struct IfaceConfig {
     pub csma: CsmaConfig,
     /// Packets that may wait behind the one being sent.
     pub queue_capacity: u16,
+    /// What becomes of datagrams that no frame holds. Default: fragments that are put together at every hop.
+    pub strategy: Strategy,
+    /// The time between frames with fragments, where fragments are forwarded. Default: derived.
+    pub fragment_gap: Gap,
+    /// The largest IPv6 packet in bytes. Default 1280, the least that IPv6 allows (RFC 8200 section 5) and all that RFC
+    /// 4944 section 4 offers. A smaller value is an experiment (Lenders et al. 2021, section IV-A): what is larger is sent
+    /// in IPv6 fragments.
+    pub mtu: u16,
 }
 
 impl IfaceConfig {
@@ -57,6 +69,9 @@ impl IfaceConfig {
             },
             csma: CsmaConfig::default(),
             queue_capacity: 8,
+            strategy: Strategy::HopWise,
+            fragment_gap: Gap::Derived,
+            mtu: MTU,
         }
     }
 }
@@ -145,6 +160,9 @@ impl Interface {
             },
             csma: CsmaConfig::ZERO,
             queue_capacity: 0,
+            strategy: Strategy::HopWise,
+            fragment_gap: Gap::Derived,
+            mtu: 0,
         },
         up: false,
         sequence: 0,
