@@ -1,10 +1,11 @@
 //! The adaptation layer's headers: dispatches (RFC 4944 section 5.1, RFC 6282, RFC 8025, RFC 8931) and what stands
 //! before a datagram or fragment in a frame.
 //!
-//! The headers themselves: [`frag`], [`mesh`], [`rh`]. Compressed headers of IPv6 have a file of their own.
+//! The headers themselves: [`frag`], [`rfrag`], [`mesh`], [`rh`]. Compressed headers of IPv6 have a file of their own.
 
 pub mod frag;
 pub mod mesh;
+pub mod rfrag;
 pub mod rh;
 
 use super::ParseError;
