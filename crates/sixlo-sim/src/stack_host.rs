@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use sixlo::ipv6::{Address, Neighbor, Route};
-use sixlo::lowpan::{Cut, Eviction, Reassembly};
+use sixlo::lowpan::{Eviction, Reassembly};
 use sixlo::mac::csma::CsmaConfig;
 use sixlo::mac::duplicates::Seen;
 use sixlo::netapi::{Msg, Ty};
@@ -49,7 +49,6 @@ pub struct Heap {
     seen: Vec<Seen>,
     reassemblies: Vec<Reassembly>,
     contexts: Vec<Context>,
-    cuts: Vec<Cut>,
     addresses: Vec<Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -76,7 +75,6 @@ impl Heap {
             seen: vec![Seen::EMPTY; SEEN],
             reassemblies: (0..reassemblies).map(|_| Reassembly::EMPTY).collect(),
             contexts: vec![Context::EMPTY; CONTEXTS_MAX],
-            cuts: vec![Cut::EMPTY],
             addresses: vec![Address::EMPTY; ADDRESSES],
             neighbors: Vec::new(),
             routes: vec![Route::EMPTY; setup.routes.len()],
@@ -96,7 +94,6 @@ impl Heap {
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
-            cuts: &mut self.cuts,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlo::ipv6::{self, Neighbor, Route};
-use sixlo::lowpan::{Cut, Reassembly};
+use sixlo::lowpan::Reassembly;
 use sixlo::mac::duplicates::Seen;
 use sixlo::netdev::{Caps, FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxOutcome, TxReport};
 use sixlo::netif::{IfaceConfig, Interface};
@@ -53,7 +53,6 @@ pub(crate) struct Store {
     seen: Vec<Seen>,
     reassemblies: Vec<Reassembly>,
     contexts: [Context; CONTEXTS_MAX],
-    cuts: [Cut; IFACES],
     addresses: Vec<ipv6::Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -74,7 +73,6 @@ impl Store {
             seen: vec![Seen::EMPTY; entries],
             reassemblies: (0..sizes.reassemblies).map(|_| Reassembly::EMPTY).collect(),
             contexts: [Context::EMPTY; CONTEXTS_MAX],
-            cuts: [Cut::EMPTY; IFACES],
             addresses: vec![ipv6::Address::EMPTY; entries],
             neighbors: vec![Neighbor::EMPTY; entries],
             routes: vec![Route::EMPTY; entries],
@@ -93,7 +91,6 @@ impl Store {
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
-            cuts: &mut self.cuts,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

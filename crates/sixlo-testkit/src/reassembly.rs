@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use sixlo::ground::{Core, Cx};
-use sixlo::lowpan::{Cut, Eviction, Lowpan, LowpanConfig, Reassembly, ReassemblyConfig};
+use sixlo::lowpan::{Eviction, Lowpan, LowpanConfig, Reassembly, ReassemblyConfig};
 use sixlo::netapi::Next;
 use sixlo::netdev::{IfaceId, RxInfo};
 use sixlo::netreg::Registry;
@@ -84,7 +84,6 @@ pub fn reassembly(data: &[u8]) {
     let mut slots = vec![Slot::EMPTY; packets];
     let mut table: Vec<_> = (0..entries).map(|_| Reassembly::EMPTY).collect();
     let mut contexts = [Context::EMPTY; 16];
-    let mut cuts = [Cut::EMPTY];
     let config = LowpanConfig {
         reassembly: ReassemblyConfig {
             eviction: if run.never {
@@ -99,7 +98,7 @@ pub fn reassembly(data: &[u8]) {
     let buf = PktBuf::new(&mut bytes, &mut segs, &mut slots, [0; 2]).expect("no reserve");
     let mut bench = Bench {
         core: Core::new(buf, Registry::new(&mut []), Timers::new(&mut []), Rng::new(1)),
-        lowpan: Lowpan::new(&mut table, &mut contexts, &mut cuts, config, 0),
+        lowpan: Lowpan::new(&mut table, &mut contexts, config, 0),
         ledger: Ledger::default(),
         now: Instant::from_micros(1_000_000),
     };

@@ -10,7 +10,7 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::RxInfo;
 use crate::pktbuf::{Class, Meta, Pkt, PktBuf};
 use crate::time::Instant;
-use crate::trace::{Event, Module, PktId, Reason, Sink};
+use crate::trace::{End, Event, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
 use crate::wire::lowpan::rh::RoutingHeader;
@@ -20,7 +20,7 @@ mod cut;
 mod reassembly;
 mod strategy;
 
-pub use cut::{Cut, Piece};
+pub use cut::Piece;
 pub use reassembly::{Eviction, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
 pub use strategy::{ForwardConfig, Gap, RecoverConfig, Strategy};
 
@@ -48,7 +48,6 @@ pub struct LowpanConfig {
 pub struct Lowpan<'a> {
     reassembler: Reassembler<'a>,
     contexts: &'a mut [Context],
-    cuts: &'a mut [Cut],
     /// The tag of the next datagram that is fragmented.
     tag: u16,
 }
@@ -59,23 +58,20 @@ impl<'a> Lowpan<'a> {
     pub fn new(
         table: &'a mut [Reassembly],
         contexts: &'a mut [Context],
-        cuts: &'a mut [Cut],
         config: LowpanConfig,
         tag: u16,
     ) -> Self {
         contexts.fill(Context::EMPTY);
-        cuts.fill(Cut::EMPTY);
         Self {
             reassembler: Reassembler::new(table, config.reassembly),
             contexts,
-            cuts,
             tag,
         }
     }
 
     /// Gives the tables back.
-    pub fn into_tables(self) -> (&'a mut [Reassembly], &'a mut [Context], &'a mut [Cut]) {
-        (self.reassembler.into_table(), self.contexts, self.cuts)
+    pub fn into_tables(self) -> (&'a mut [Reassembly], &'a mut [Context]) {
+        (self.reassembler.into_table(), self.contexts)
     }
 
     /// Sets or deletes (`None`) a compression context (RFC 6282 section 3.1.2). False if there is no such place.
@@ -129,6 +125,11 @@ impl<'a> Lowpan<'a> {
     /// Shows every packet that is kept here to an audit.
     pub fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
         self.reassembler.holds(buf, see);
+    }
+
+    /// The link is done with a frame of this packet: it was sent, or it failed.
+    pub fn settle<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt, failed: Option<Reason>) {
+        let _ended = cx.end(packet, Module::Netif, failed.map_or(End::Sent, End::Dropped));
     }
 
     /// Takes the payload of a frame that the interface accepted.

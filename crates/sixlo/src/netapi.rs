@@ -8,7 +8,7 @@ use crate::wire::icmpv6::Message;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Ty {
-    /// The payload of a link-layer frame.
+    /// The payload of one link-layer frame. Context, on its way down: the tag of the fragment that it carries.
     #[default]
     Link = 0,
     /// A whole IPv6 packet. Context: the interface.
@@ -19,6 +19,11 @@ pub enum Ty {
     Icmpv6 = 3,
     /// The payload of a UDP datagram. Context: the destination port.
     Udp = 4,
+    /// The rest of an IPv6 packet whose beginning lies in fragments already; the cursor stands before it. Context: the
+    /// tag of the fragments.
+    Fragment = 5,
+    /// An IPv6 packet that is sent in recoverable fragments. Context: its place among the transfers.
+    Recover = 6,
 }
 
 /// Which way a packet goes.

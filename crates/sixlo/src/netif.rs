@@ -7,9 +7,10 @@ use crate::ground::Cx;
 use crate::lowpan::{Gap, Strategy};
 use crate::mac::csma::{Csma, CsmaConfig, Step};
 use crate::mac::duplicates::Duplicates;
-use crate::netapi::Next;
+use crate::netapi::{Next, Ty};
 use crate::netdev::{Caps, FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxOutcome, TxReport};
 use crate::pktbuf::{Kept, Meta, Pkt, PktBuf, Queue};
+use crate::time::Instant;
 use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::wire::addr::LinkAddr;
@@ -19,6 +20,7 @@ use crate::wire::ieee802154::{FrameType, Header, PAN_BROADCAST};
 mod receive;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 /// The MTU of IPv6 over IEEE 802.15.4, in bytes (RFC 4944 section 4).
 pub const MTU: u16 = 1280;
@@ -111,6 +113,10 @@ enum Phase {
     ReadyAgain,
     /// The device has the frame.
     InDevice,
+    /// The link is done with a frame, and the adaptation layer decides about its packet.
+    Settling,
+    /// Only frames with fragments wait, and their gap is not over.
+    Pacing,
 }
 
 /// One interface. The empty value is all-zero bits.
@@ -119,15 +125,21 @@ pub struct Interface {
     up: bool,
     sequence: u8,
     phase: Phase,
-    /// Nothing of the current packet was sent yet.
-    fresh: bool,
     /// More of the current packet is to follow the frame that the device has.
     more: bool,
+    /// Why the frame was not sent, if it was not; for [`Phase::Settling`].
+    failed: Option<Reason>,
+    /// The last packet came from [`Interface::paced`].
+    paced_last: bool,
     ack_request: bool,
     attempt: u8,
     frame_len: u8,
     current: Option<Kept>,
     queue: Queue,
+    /// What carries fragments and keeps the gap between them.
+    paced: Queue,
+    /// When the gap after the last fragment is over.
+    paced_after: Instant,
     csma: Csma,
     counters: Counters,
 }
@@ -167,13 +179,16 @@ impl Interface {
         up: false,
         sequence: 0,
         phase: Phase::Idle,
-        fresh: false,
         more: false,
+        failed: None,
+        paced_last: false,
         ack_request: false,
         attempt: 0,
         frame_len: 0,
         current: None,
         queue: Queue::EMPTY,
+        paced: Queue::EMPTY,
+        paced_after: Instant::ZERO,
         csma: Csma::new(),
         counters: Counters {
             frames_in: 0,
@@ -215,8 +230,6 @@ pub struct FrameHead {
     pub src: LinkAddr,
     /// The link destination.
     pub dst: LinkAddr,
-    /// Nothing of the packet was sent yet.
-    pub fresh: bool,
 }
 
 /// The module.
@@ -244,7 +257,7 @@ impl<'a> Netif<'a> {
     pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig, sequence: u8) -> bool {
         let place = self.ifaces.get_mut(usize::from(iface.0));
         place
-            .filter(|place| place.current.is_none() && place.queue.is_empty())
+            .filter(|place| place.current.is_none() && place.waiting() == 0)
             .map(|place| {
                 *place = Interface {
                     config,
@@ -283,7 +296,7 @@ impl<'a> Netif<'a> {
 
     /// Packets that wait behind the one being sent.
     pub fn queue_len(&self, iface: IfaceId) -> usize {
-        self.up(iface).map_or(0, |iface| iface.queue.len())
+        self.up(iface).map_or(0, Interface::waiting)
     }
 
     #[cfg_attr(target_os = "none", inline(never))]
@@ -294,47 +307,6 @@ impl<'a> Netif<'a> {
     #[cfg_attr(target_os = "none", inline(never))]
     fn up_mut(&mut self, iface: IfaceId) -> Option<&mut Interface> {
         self.ifaces.get_mut(usize::from(iface.0)).filter(|iface| iface.up)
-    }
-
-    /// Takes a packet on its way down: an IPv6 packet whose next hop's link address is in its metadata.
-    pub fn send<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
-        let &Meta {
-            iface: iface_id,
-            link_dst,
-            ..
-        } = cx.core.buf.meta(&packet);
-        let Some(iface) = self.up_mut(iface_id) else {
-            return Next::Drop(packet, Reason::NoInterface);
-        };
-        let ahead = iface.queue.len() + usize::from(iface.current.is_some());
-        if iface.current.is_some() && iface.queue.len() >= usize::from(iface.config.queue_capacity) {
-            return Next::Drop(packet, Reason::QueueFull);
-        }
-        let id = cx.core.buf.id(&packet);
-        cx.event(Event::Queued {
-            id,
-            iface: iface_id,
-            to: link_dst,
-            ahead: ahead as u16,
-        });
-        let queued = cx.core.buf.push(&mut iface.queue, packet);
-        if ahead == 0 {
-            self.begin(cx, iface_id);
-        }
-        Next::Taken(queued)
-    }
-
-    /// Makes the packet at the head of the queue the current one and contends for the channel.
-    fn begin<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
-        let Some(iface) = self.up_mut(id) else { return };
-        match cx.core.buf.pop(&mut iface.queue) {
-            Some(packet) => {
-                iface.current = Some(cx.core.buf.keep(packet));
-                iface.fresh = true;
-                self.contend(cx, id);
-            }
-            None => iface.phase = Phase::Idle,
-        }
     }
 
     /// Asks the MAC when the next frame of the current packet may be sent.
@@ -379,9 +351,12 @@ impl<'a> Netif<'a> {
 
     /// The timer of an interface is due.
     pub fn timer<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
-        let Some(iface) = self.up_mut(id).filter(|iface| iface.phase == Phase::Waiting) else {
-            return;
-        };
+        let Some(iface) = self.up_mut(id) else { return };
+        match iface.phase {
+            Phase::Waiting => {}
+            Phase::Pacing => return self.begin(cx, id),
+            _ => return,
+        }
         if let Some(step) = iface.csma.timer(cx.now, &iface.config.csma, &mut cx.core.rng) {
             self.follow(cx, id, step);
         }
@@ -420,13 +395,7 @@ impl<'a> Netif<'a> {
         let fcs_len = if iface.config.caps.fcs { 0 } else { FCS_LEN };
         let body = out.len().saturating_sub(fcs_len).min(FRAME_LEN_MAX - FCS_LEN);
         let room = body.saturating_sub(len);
-        let head = FrameHead {
-            len,
-            room,
-            src,
-            dst,
-            fresh: iface.fresh,
-        };
+        let head = FrameHead { len, room, src, dst };
         iface.current.as_ref().map(|packet| (head, packet))
     }
 
@@ -444,16 +413,10 @@ impl<'a> Netif<'a> {
         if !iface.config.caps.fcs {
             len = fcs::append(out, len).ok()?;
         }
-        iface.fresh = false;
         iface.more = more;
         iface.frame_len = len as u8;
         count(&mut iface.counters.frames_out, 1);
         Some(iface.hand_over(cx, id, false))
-    }
-
-    /// The current packet cannot be written into a frame: it ends here, and the next one follows.
-    pub fn abandon<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, reason: Reason) {
-        self.end_current(cx, id, End::Dropped(reason));
     }
 
     /// The device is done with the frame.
@@ -501,30 +464,19 @@ impl<'a> Netif<'a> {
             attempts,
             busy,
         });
-        let end = match outcome {
-            TxOutcome::Sent | TxOutcome::Acked if iface.more => return self.contend(cx, id),
-            TxOutcome::Sent | TxOutcome::Acked => End::Sent,
+        let failed = match outcome {
+            TxOutcome::Sent | TxOutcome::Acked => None,
             TxOutcome::NoAck => {
                 count(&mut iface.counters.no_ack, 1);
-                End::Dropped(Reason::LinkNoAck)
+                Some(Reason::LinkNoAck)
             }
             TxOutcome::ChannelBusy => {
                 count(&mut iface.counters.channel_busy, 1);
-                End::Dropped(Reason::LinkChannelBusy)
+                Some(Reason::LinkChannelBusy)
             }
-            TxOutcome::Refused => End::Dropped(Reason::LinkRefused),
+            TxOutcome::Refused => Some(Reason::LinkRefused),
         };
-        self.end_current(cx, id, end);
-    }
-
-    fn end_current<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, end: End) {
-        let Some(iface) = self.up_mut(id) else { return };
-        iface.phase = Phase::Idle;
-        if let Some(current) = iface.current.take() {
-            let packet = cx.core.buf.resume(current);
-            let _ended = cx.end(packet, Module::Netif, end);
-        }
-        self.begin(cx, id);
+        self.frame_ended(cx, id, failed);
     }
 
     /// Ends every packet that is kept here.
@@ -534,8 +486,10 @@ impl<'a> Netif<'a> {
                 let packet = cx.core.buf.resume(current);
                 let _ended = cx.drop(packet, Module::Netif, reason);
             }
-            while let Some(packet) = cx.core.buf.pop(&mut iface.queue) {
-                let _ended = cx.drop(packet, Module::Netif, reason);
+            for queue in [&mut iface.queue, &mut iface.paced] {
+                while let Some(packet) = cx.core.buf.pop(queue) {
+                    let _ended = cx.drop(packet, Module::Netif, reason);
+                }
             }
             iface.phase = Phase::Idle;
         }
@@ -548,6 +502,7 @@ impl<'a> Netif<'a> {
                 see(current.pkt());
             }
             buf.walk(&iface.queue, see);
+            buf.walk(&iface.paced, see);
         }
     }
 }

@@ -82,9 +82,6 @@ impl<'a> Stack<'a> {
         if memory.timers.len() <= memory.ifaces.len() {
             return Err(NotEnough::Timers);
         }
-        if memory.cuts.len() < memory.ifaces.len() {
-            return Err(NotEnough::Cuts);
-        }
         let buf = PktBuf::new(memory.bytes, memory.segs, memory.slots, config.reserve_bytes)
             .map_err(|_| NotEnough::Bytes)?;
         let mut registry = Registry::new(memory.receivers);
@@ -100,13 +97,7 @@ impl<'a> Stack<'a> {
             core: Core::new(buf, registry, Timers::new(memory.timers), rng),
             modules: Modules {
                 netif: Netif::new(memory.ifaces, duplicates),
-                lowpan: Lowpan::new(
-                    memory.reassemblies,
-                    memory.contexts,
-                    memory.cuts,
-                    config.lowpan,
-                    tag,
-                ),
+                lowpan: Lowpan::new(memory.reassemblies, memory.contexts, config.lowpan, tag),
                 ipv6: Ipv6::new(memory.addresses, memory.neighbors, memory.routes, config.ipv6),
                 icmpv6: Icmpv6::new(config.icmpv6),
                 sockets: Sockets::new(memory.mailboxes),
@@ -130,7 +121,7 @@ impl<'a> Stack<'a> {
             sockets,
         } = self.modules;
         let (ifaces, duplicates) = netif.into_parts();
-        let (reassemblies, contexts, cuts) = lowpan.into_tables();
+        let (reassemblies, contexts) = lowpan.into_tables();
         let (addresses, neighbors, routes) = ipv6.into_tables();
         let (buf, registry, timers) = self.core.into_parts();
         let (bytes, segs, slots) = buf.into_parts();
@@ -144,7 +135,6 @@ impl<'a> Stack<'a> {
             seen: duplicates.into_table(),
             reassemblies,
             contexts,
-            cuts,
             addresses,
             neighbors,
             routes,
@@ -193,6 +183,7 @@ impl<'a> Stack<'a> {
                     break None;
                 }
                 modules.netif.abandon(&mut cx, iface, Reason::LinkRefused);
+                modules.settle(&mut cx, iface);
                 continue;
             };
             let link = Link {
@@ -200,16 +191,16 @@ impl<'a> Stack<'a> {
                 dst: head.dst,
             };
             let body = out.get_mut(head.len..head.len + head.room).unwrap_or_default();
-            match modules
-                .lowpan
-                .cut(&mut cx, packet, &link, iface, head.fresh, body)
-            {
+            match modules.lowpan.cut(&mut cx, packet, &link, body) {
                 Ok(piece) => {
                     break modules
                         .netif
                         .commit(&mut cx, iface, out, head.len + piece.len, piece.more);
                 }
-                Err(reason) => modules.netif.abandon(&mut cx, iface, reason),
+                Err(reason) => {
+                    modules.netif.abandon(&mut cx, iface, reason);
+                    modules.settle(&mut cx, iface);
+                }
             }
         };
         self.after_step();
@@ -220,6 +211,7 @@ impl<'a> Stack<'a> {
     pub fn transmitted(&mut self, now: Instant, iface: IfaceId, report: TxReport, sink: &mut impl Sink) {
         let (mut cx, modules) = self.parts(now, sink);
         modules.netif.transmitted(&mut cx, iface, report);
+        modules.settle(&mut cx, iface);
         self.after_step();
     }
 

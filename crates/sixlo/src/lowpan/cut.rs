@@ -1,7 +1,7 @@
 //! Fragmentation at the sender (RFC 4944 section 5.3), one frame at a time.
 
 use crate::ground::Cx;
-use crate::netdev::IfaceId;
+use crate::netapi::{Msg, Ty};
 use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::{Event, Reason, Sink};
 use crate::wire::ParseError;
@@ -10,19 +10,6 @@ use crate::wire::ipv6;
 use crate::wire::lowpan::frag::Fragment;
 
 use super::Lowpan;
-
-/// How far the datagram at the head of an interface's queue has been sent. The empty value is all-zero bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    tag: u16,
-    /// Bytes of the datagram that lie in frames already; 0 before the first.
-    offset: u16,
-}
-
-impl Cut {
-    /// Nothing cut yet.
-    pub const EMPTY: Self = Self { tag: 0, offset: 0 };
-}
 
 /// A piece of a datagram in the device's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,21 +25,20 @@ const HEAD_LEN: usize = 128;
 
 impl Lowpan<'_> {
     /// Writes the next piece of `packet` into `out`: all of it with its header compressed if it fits, else its next
-    /// fragment. `fresh` if nothing of it was sent yet.
+    /// fragment. The packet's message tells what it is, and its cursor how much of it lies in fragments already.
     pub fn cut<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         packet: &crate::pktbuf::Kept,
         link: &Link,
-        iface: IfaceId,
-        fresh: bool,
         out: &mut [u8],
     ) -> Result<Piece, Reason> {
         let packet = packet.pkt();
-        if fresh {
-            self.first(cx, packet, link, iface, out)
-        } else {
-            self.next(cx, packet, link, iface, out)
+        let msg = cx.core.buf.msg(packet);
+        match msg.ty {
+            Ty::Link => ready(&cx.core.buf, packet, out),
+            Ty::Fragment => next(cx, packet, link, msg.context, out),
+            _ => self.first(cx, packet, link, out),
         }
     }
 
@@ -62,7 +48,6 @@ impl Lowpan<'_> {
         cx: &mut Cx<'_, '_, S>,
         packet: &Pkt,
         link: &Link,
-        iface: IfaceId,
         out: &mut [u8],
     ) -> Result<Piece, Reason> {
         let buf = &cx.core.buf;
@@ -104,14 +89,8 @@ impl Lowpan<'_> {
         let end = (compressed.consumed + data_room.len()) / 8 * 8;
         let data_len = end.checked_sub(compressed.consumed).ok_or(Reason::LowpanHeader)?;
         buf.copy_out(packet, compressed.consumed, &mut data_room[..data_len]);
-        let place = self
-            .cuts
-            .get_mut(usize::from(iface.0))
-            .ok_or(Reason::NoInterface)?;
-        *place = Cut {
-            tag,
-            offset: end as u16,
-        };
+        cx.core.buf.set_msg(packet, Msg::down(Ty::Fragment, tag));
+        let _fits = cx.core.buf.mark(packet, end);
         let (to, len) = (link.dst, end as u16);
         cx.event(Event::FragmentOut {
             id,
@@ -124,53 +103,6 @@ impl Lowpan<'_> {
         Ok(Piece {
             len: head + compressed.written + data_len,
             more: true,
-        })
-    }
-
-    /// The next fragment.
-    fn next<S: Sink>(
-        &mut self,
-        cx: &mut Cx<'_, '_, S>,
-        packet: &Pkt,
-        link: &Link,
-        iface: IfaceId,
-        out: &mut [u8],
-    ) -> Result<Piece, Reason> {
-        let buf = &cx.core.buf;
-        let size = buf.len(packet);
-        let cut = self
-            .cuts
-            .get_mut(usize::from(iface.0))
-            .ok_or(Reason::NoInterface)?;
-        let (tag, start) = (cut.tag, usize::from(cut.offset));
-        let fragment = Fragment {
-            datagram_size: size as u16,
-            datagram_tag: tag,
-            datagram_offset: (start / 8) as u8,
-        };
-        let head = fragment.emit(out).map_err(|_| Reason::DatagramTooLarge)?;
-        let room = out.get_mut(head..).unwrap_or_default();
-        let rest = size.saturating_sub(start);
-        let (len, more) = if rest <= room.len() {
-            (rest, false)
-        } else {
-            (room.len() / 8 * 8, true)
-        };
-        buf.copy_out(packet, start, &mut room[..len]);
-        cut.offset = (start + len) as u16;
-        let (id, to) = (buf.id(packet), link.dst);
-        let (offset, piece) = (start as u16, len as u16);
-        cx.event(Event::FragmentOut {
-            id,
-            to,
-            tag,
-            size: size as u16,
-            offset,
-            len: piece,
-        });
-        Ok(Piece {
-            len: head + len,
-            more,
         })
     }
 
@@ -192,6 +124,53 @@ impl Lowpan<'_> {
         let len = buf.copy_out(packet, 0, &mut copy);
         compress_head(copy.get(..len).unwrap_or_default(), link, &contexts, out)
     }
+}
+
+/// The payload of a frame that was ready before.
+fn ready(buf: &PktBuf<'_>, packet: &Pkt, out: &mut [u8]) -> Result<Piece, Reason> {
+    let room = out.get_mut(..buf.len(packet)).ok_or(Reason::LinkRefused)?;
+    let len = buf.copy_out(packet, 0, room);
+    Ok(Piece { len, more: false })
+}
+
+/// The next fragment of a datagram whose beginning was sent.
+fn next<S: Sink>(
+    cx: &mut Cx<'_, '_, S>,
+    packet: &Pkt,
+    link: &Link,
+    tag: u16,
+    out: &mut [u8],
+) -> Result<Piece, Reason> {
+    let buf = &mut cx.core.buf;
+    let (start, rest) = (buf.marked(packet), buf.len(packet));
+    let size = (start + rest) as u16;
+    let fragment = Fragment {
+        datagram_size: size,
+        datagram_tag: tag,
+        datagram_offset: (start / 8) as u8,
+    };
+    let head = fragment.emit(out).map_err(|_| Reason::DatagramTooLarge)?;
+    let room = out.get_mut(head..).unwrap_or_default();
+    let (len, more) = if rest <= room.len() {
+        (rest, false)
+    } else {
+        (room.len() / 8 * 8, true)
+    };
+    buf.copy_out(packet, 0, &mut room[..len]);
+    let _fits = buf.mark(packet, len);
+    let id = buf.id(packet);
+    cx.event(Event::FragmentOut {
+        id,
+        to: link.dst,
+        tag,
+        size,
+        offset: start as u16,
+        len: len as u16,
+    });
+    Ok(Piece {
+        len: head + len,
+        more,
+    })
 }
 
 /// Compresses the headers at the beginning of a packet into `out`.

@@ -2,7 +2,7 @@
 //! that senses the channel once for each frame it is given and does nothing more by itself.
 
 use super::timing::PhyTiming;
-use crate::netdev::{CsmaParams, TxOutcome, TxReport};
+use crate::netdev::{CsmaParams, FRAME_LEN_MAX, TxOutcome, TxReport};
 use crate::rng::Rng;
 use crate::time::{Duration, Instant};
 
@@ -52,6 +52,19 @@ pub enum Step {
     },
     /// The frame is done with, and the next one may be started.
     Finished(TxReport),
+}
+
+impl CsmaConfig {
+    /// About how long a frame of full length takes from the moment that it may be sent to the moment that the next one
+    /// may: a mean first back-off, the frame with its acknowledgement, and the pause after it.
+    pub fn frame_time(&self) -> Duration {
+        let back_off_units = (1 << self.params.min_be.min(EXPONENT_MAX)) / 2;
+        let timing = &self.timing;
+        timing.unit_backoff.times(back_off_units)
+            + timing.on_air(FRAME_LEN_MAX)
+            + timing.ack_wait
+            + timing.lifs
+    }
 }
 
 /// Where the frame in hand stands.

@@ -21,6 +21,9 @@ const SHR_SYMBOLS: u64 = 5 * OCTET_SYMBOLS;
 /// frame of 5.
 const ACK_SYMBOLS: u64 = 6 * OCTET_SYMBOLS;
 
+/// What stands before a frame on the air, in octets: synchronization header of 5 and PHY header of 1.
+const PHY_HEADERS_LEN: u64 = 6;
+
 /// Times of the physical layer that medium access needs. The default is that of O-QPSK at 2.4 GHz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhyTiming {
@@ -49,6 +52,12 @@ impl PhyTiming {
         lifs: SYMBOL.times(40),
         sifs_len_max: 18,
     };
+
+    /// How long a frame of `len` bytes, frame check sequence included, is on the air with its synchronization and PHY
+    /// headers. In every physical layer at 2.4 GHz an octet takes a tenth of the unit back-off period.
+    pub const fn on_air(&self, len: usize) -> Duration {
+        Duration::from_micros(self.unit_backoff.as_micros() * (len as u64 + PHY_HEADERS_LEN) / 10)
+    }
 
     /// The pause that a sender keeps after a frame of `len` bytes, frame check sequence included, or after the frame's
     /// acknowledgement (IEEE 802.15.4-2020, 6.2.4).

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::ipv6::Route;
-use crate::lowpan::{Cut, Reassembly};
+use crate::lowpan::Reassembly;
 use crate::mac::duplicates::Seen;
 use crate::netreg::Entry;
 use crate::pktbuf::{Seg, Slot};
@@ -39,7 +39,6 @@ fn stack(seed: u64) -> Stack<'static> {
         seen: lent(4, || Seen::EMPTY),
         reassemblies: lent(2, || Reassembly::EMPTY),
         contexts: &mut [],
-        cuts: lent(2, || Cut::EMPTY),
         addresses: lent(6, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: lent(4, || Route::EMPTY),

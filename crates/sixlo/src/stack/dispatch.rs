@@ -18,7 +18,7 @@ const ICMPV6: u16 = crate::wire::ipv6::NextHeader::ICMPV6.0 as u16;
 /// Why a packet that nobody receives ends.
 const fn nobody(msg: Msg) -> Reason {
     match (msg.dir, msg.ty) {
-        (Dir::Down, _) | (_, Ty::Link) => Reason::NoInterface,
+        (Dir::Down, _) | (_, Ty::Link | Ty::Fragment | Ty::Recover) => Reason::NoInterface,
         (_, Ty::Ipv6 | Ty::Transport) => Reason::NextHeaderUnknown,
         (_, Ty::Icmpv6) => Reason::Icmpv6Unhandled,
         (_, Ty::Udp) => Reason::PortUnreachable,
@@ -44,7 +44,7 @@ impl<'a> Modules<'a> {
         packet: Pkt,
     ) -> Next {
         match who.module {
-            Module::Netif => self.netif.send(cx, packet),
+            Module::Netif => self.netif.send(cx, msg, packet),
             Module::Ipv6 if msg.dir == Dir::Up => self.ipv6.receive(cx, packet),
             Module::Ipv6 => self.ipv6.send(cx, packet),
             Module::Icmpv6 => self.icmpv6.receive(cx, packet),
@@ -108,9 +108,18 @@ impl<'a> Modules<'a> {
     pub(super) fn timer<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, timer: TimerId) {
         if usize::from(timer.0) < self.netif.capacity() {
             self.netif.timer(cx, IfaceId(timer.0));
+            self.settle(cx, IfaceId(timer.0));
         } else {
             self.lowpan.expire(cx);
             self.rearm_reassembly(cx);
+        }
+    }
+
+    /// Lets the adaptation layer decide about a packet of which the link is done with a frame.
+    pub(super) fn settle<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, iface: IfaceId) {
+        if let Some((packet, failed)) = self.netif.settling(cx, iface) {
+            self.lowpan.settle(cx, packet, failed);
+            self.netif.next_turn(cx, iface);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The memory of a stack: named slices that the caller lends, from a static or from the heap.
 
 use crate::ipv6::{Address, Neighbor, Route};
-use crate::lowpan::{Cut, Reassembly};
+use crate::lowpan::Reassembly;
 use crate::mac::duplicates::Seen;
 use crate::netif::Interface;
 use crate::netreg::Entry;
@@ -30,8 +30,6 @@ pub struct Memory<'a> {
     pub reassemblies: &'a mut [Reassembly],
     /// Compression contexts, at most 16 (RFC 6282 section 3.1.2).
     pub contexts: &'a mut [Context],
-    /// Fragmentation: one for each interface.
-    pub cuts: &'a mut [Cut],
     /// Addresses of this node.
     pub addresses: &'a mut [Address],
     /// Static neighbours.
@@ -58,8 +56,6 @@ pub enum NotEnough {
     Receivers,
     /// Timers.
     Timers,
-    /// Fragmentation states.
-    Cuts,
 }
 
 /// Memory of fixed size, for a static: a stack with one interface.
@@ -83,7 +79,6 @@ pub struct Fixed<
     seen: [Seen; SEEN],
     reassemblies: [Reassembly; REASSEMBLIES],
     contexts: [Context; CONTEXTS_MAX],
-    cuts: [Cut; 1],
     addresses: [Address; ADDRESSES],
     neighbors: [Neighbor; ROUTES],
     routes: [Route; ROUTES],
@@ -117,7 +112,6 @@ impl<
             seen: [Seen::EMPTY; SEEN],
             reassemblies: [const { Reassembly::EMPTY }; REASSEMBLIES],
             contexts: [Context::EMPTY; CONTEXTS_MAX],
-            cuts: [Cut::EMPTY; 1],
             addresses: [Address::EMPTY; ADDRESSES],
             neighbors: [Neighbor::EMPTY; ROUTES],
             routes: [Route::EMPTY; ROUTES],
@@ -137,7 +131,6 @@ impl<
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
-            cuts: &mut self.cuts,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

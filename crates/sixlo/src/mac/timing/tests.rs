@@ -30,3 +30,9 @@ fn a_short_frame_is_followed_by_the_short_space_and_a_longer_one_by_the_long() {
         );
     }
 }
+
+#[test]
+fn a_frame_of_full_length_is_on_the_air_for_4256_us() {
+    // IEEE 802.15.4-2020, 12.1: (6 + 127) octets of 32 us.
+    assert_eq!(PhyTiming::O_QPSK_2450.on_air(127), Duration::from_micros(4_256));
+}

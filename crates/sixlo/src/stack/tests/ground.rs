@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::net::{IFACE, Log, Net, eui, global, lent, link_local};
 use super::packets::udp_packet;
-use crate::lowpan::{Cut, Reassembly};
+use crate::lowpan::Reassembly;
 use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::{Caps, FRAME_LEN_MAX, RxInfo, TxOutcome, TxReport};
 use crate::netif::{IfaceConfig, Interface};
@@ -36,7 +36,6 @@ fn tiny(k: usize) -> Stack<'static> {
         seen: &mut [],
         reassemblies: lent(1, || Reassembly::EMPTY),
         contexts: &mut [],
-        cuts: lent(1, || Cut::EMPTY),
         addresses: lent(1, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: &mut [],
@@ -57,7 +56,7 @@ fn tiny(k: usize) -> Stack<'static> {
 /// GNRC's packet buffer of 1676 bytes holds one datagram of 1280 bytes, one fragment of it and what describes both.
 #[test]
 fn g4_a_datagram_of_1280_bytes_with_one_fragment_takes_no_more_than_1676_bytes() {
-    let in_all = ARENA_LEN + size_of::<Slot>() + FRAME_LEN_MAX + size_of::<Reassembly>() + size_of::<Cut>();
+    let in_all = ARENA_LEN + size_of::<Slot>() + FRAME_LEN_MAX + size_of::<Reassembly>();
     assert!(in_all <= 1676, "{in_all} bytes");
     let (mut a, mut b) = (tiny(1), tiny(2));
     let (now, mut log) = (Instant::ZERO, Log::default());
