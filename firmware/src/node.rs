@@ -87,7 +87,6 @@ macro_rules! node {
             static mut REASSEMBLIES: [lowpan::Reassembly; $reassemblies] =
                 [const { lowpan::Reassembly::EMPTY }; $reassemblies];
             static mut CONTEXTS: [wire::iphc::Context; 16] = [wire::iphc::Context::EMPTY; 16];
-            static mut CUTS: [lowpan::Cut; 1] = [lowpan::Cut::EMPTY];
             static mut ADDRESSES: [ipv6::Address; 2] = [ipv6::Address::EMPTY; 2];
             static mut NEIGHBORS: [ipv6::Neighbor; 4] = [ipv6::Neighbor::EMPTY; 4];
             static mut ROUTES: [ipv6::Route; 4] = [ipv6::Route::EMPTY; 4];
@@ -107,7 +106,6 @@ macro_rules! node {
                 seen: SEEN,
                 reassemblies: REASSEMBLIES,
                 contexts: CONTEXTS,
-                cuts: CUTS,
                 addresses: ADDRESSES,
                 neighbors: NEIGHBORS,
                 routes: ROUTES,

@@ -94,6 +94,7 @@ pub fn reassembly(data: &[u8]) {
             per_sender_max: run.per_sender_max % 4,
             ..ReassemblyConfig::default()
         },
+        ..LowpanConfig::default()
     };
     let buf = PktBuf::new(&mut bytes, &mut segs, &mut slots, [0; 2]).expect("no reserve");
     let mut bench = Bench {
