@@ -114,7 +114,8 @@ impl<W: Write> Writer<W> {
             Event::Decompressed { .. }
             | Event::FragmentIn { .. }
             | Event::Compressed { .. }
-            | Event::FragmentOut { .. } => self.lowpan(time_ns, node, event)?,
+            | Event::FragmentOut { .. }
+            | Event::Window { .. } => self.lowpan(time_ns, node, event)?,
         }
         writeln!(self.out)
     }
@@ -273,6 +274,20 @@ impl<W: Write> Writer<W> {
                 self.begin(time_ns, node, id.number(), "6lowpan", "fragment-out", to)?;
                 write!(self.out, "tag={tag} size={size} offset={offset} len={len}")?;
             }
+            Event::Window {
+                id,
+                tag,
+                window,
+                interval,
+                told,
+            } => {
+                self.begin(time_ns, node, id.number(), "6lowpan", "window", LinkAddr::None)?;
+                write!(self.out, "tag={tag} window={window}")?;
+                if let Some(interval) = interval {
+                    write!(self.out, " interval_us={}", interval.as_micros())?;
+                }
+                write!(self.out, " told={}", told.name())?;
+            }
             _ => {}
         }
         Ok(())
@@ -342,6 +357,8 @@ const fn fate_name(fate: FragmentFate) -> &'static str {
         FragmentFate::InOrder => "in-order",
         FragmentFate::OutOfOrder => "out-of-order",
         FragmentFate::Completed => "completed",
+        FragmentFate::Forwarded => "forwarded",
+        FragmentFate::FellBack => "fell-back",
         FragmentFate::Dropped(_) => "dropped",
     }
 }

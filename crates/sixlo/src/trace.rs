@@ -5,7 +5,7 @@
 //! drive the stack; `()` costs nothing.
 
 use crate::netdev::{IfaceId, TxOutcome};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::addr::LinkAddr;
 
 /// The identity of a datagram, the same in all of its packets, fragments and copies, on every node that it passes.
@@ -219,8 +219,46 @@ pub enum FragmentFate {
     OutOfOrder,
     /// It completed the datagram.
     Completed,
+    /// It goes on to the next hop without being put together here.
+    Forwarded,
+    /// It should have been forwarded and could not: the datagram is put together here instead.
+    FellBack,
     /// It was ignored or refused.
     Dropped(Reason),
+}
+
+/// What a congestion control was told when its window or its interval changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Nothing yet: a transfer begins.
+    Start,
+    /// A message was sent.
+    Sent,
+    /// A message was discarded for another reason than loss.
+    Discarded,
+    /// Messages timed out.
+    TimedOut,
+    /// Messages were lost.
+    Lost,
+    /// A message was acknowledged.
+    Acked,
+    /// A message met congestion on its way.
+    Ecn,
+}
+
+impl Told {
+    /// The name that traces and reports show.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Sent => "sent",
+            Self::Discarded => "discarded",
+            Self::TimedOut => "timed-out",
+            Self::Lost => "lost",
+            Self::Acked => "acked",
+            Self::Ecn => "ecn",
+        }
+    }
 }
 
 /// Something that happened to a packet, a fragment or a frame. Lengths, sizes and offsets are in bytes.
@@ -315,6 +353,15 @@ pub enum Event {
         outcome: TxOutcome,
         attempts: u8,
         busy: u8,
+    },
+    /// A transfer begins, or its window or interval changed after its congestion control was told something: the window
+    /// in units of the transfer (fragments), and the interval between messages if there is one.
+    Window {
+        id: PktId,
+        tag: u16,
+        window: u16,
+        interval: Option<Duration>,
+        told: Told,
     },
     /// The packet ended in a module.
     End { id: PktId, module: Module, end: End },

@@ -80,6 +80,7 @@ pub(super) fn event(line: &Line<'_>) -> String {
             word("compressed")
         ),
         "fragment-out" => format!("fragment {} cut for {peer}", piece(line)),
+        "window" => window(line),
         "frame-out" => {
             let retry = match word("attempt") {
                 "0" => String::new(),
@@ -155,8 +156,26 @@ fn fate(line: &Line<'_>) -> String {
         ("in-order", _) => "appended".to_owned(),
         ("out-of-order", _) => "kept out of order".to_owned(),
         ("completed", _) => "completes the datagram".to_owned(),
+        ("forwarded", _) => "goes on to the next hop".to_owned(),
+        ("fell-back", _) => "cannot be forwarded: opens a reassembly".to_owned(),
         (other, _) => other.to_owned(),
     }
+}
+
+fn window(line: &Line<'_>) -> String {
+    let number = |key| line.word(key).and_then(|value| value.parse::<u64>().ok());
+    let interval = number("interval_us").map_or(String::new(), |us| {
+        format!(", interval {} ms", milliseconds(us * 1_000))
+    });
+    let told = match line.word("told").unwrap_or("?") {
+        "start" => "at the start".to_owned(),
+        other => format!("after {other}"),
+    };
+    format!(
+        "window {}{interval}, {told} (tag {})",
+        number("window").unwrap_or(0),
+        number("tag").unwrap_or(0)
+    )
 }
 
 fn outcome(line: &Line<'_>) -> String {

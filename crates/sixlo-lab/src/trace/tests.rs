@@ -1,5 +1,6 @@
 use sixlo::netdev::{IfaceId, TxOutcome};
-use sixlo::trace::{End, Event, FragmentFate, Module, PktId, Reason};
+use sixlo::time::Duration;
+use sixlo::trace::{End, Event, FragmentFate, Module, PktId, Reason, Told};
 use sixlo::wire::addr::LinkAddr;
 
 use super::*;
@@ -106,6 +107,22 @@ fn all_events() -> Vec<Event> {
             id: id7,
             module: Module::Lowpan,
             end: End::Dropped(Reason::ReassemblyTimeout),
+        },
+        fragment(FragmentFate::Forwarded),
+        fragment(FragmentFate::FellBack),
+        Event::Window {
+            id: id7,
+            tag: 5,
+            window: 2,
+            interval: Some(Duration::from_millis(170)),
+            told: Told::Start,
+        },
+        Event::Window {
+            id: id7,
+            tag: 5,
+            window: 1,
+            interval: None,
+            told: Told::TimedOut,
         },
         Event::Start {
             id: id(8),
@@ -251,7 +268,11 @@ fn a_history_tells_every_event_of_the_datagram_and_no_other() {
      0.015  3     netif    frame to all, 100 bytes, sequence number 1, retry 2
      0.016  3     netif    no acknowledgement, 4 transmissions, channel busy 1 time
      0.017  3     6lowpan  dropped: reassembly-timeout
-     0.018  3     icmpv6   starts as a packet of 100 bytes, in answer to datagram 7 [datagram 8]
+     0.018  3     6lowpan  fragment 96..192 of 200 bytes (tag 5) from node 2: goes on to the next hop
+     0.019  3     6lowpan  fragment 96..192 of 200 bytes (tag 5) from node 2: cannot be forwarded: opens a reassembly
+     0.020  3     6lowpan  window 2, interval 170.000 ms, at the start (tag 5)
+     0.021  3     6lowpan  window 1, after timed-out (tag 5)
+     0.022  3     icmpv6   starts as a packet of 100 bytes, in answer to datagram 7 [datagram 8]
      1.999    2     air      data frame of 127 bytes was on the air for 4.256 ms
      1.999    2     air      data frame from node 3 received
      1.999    2     air      ack frame from node 3 lost: collision
