@@ -14,6 +14,8 @@ const EVERYTHING: &str = r#"
 end_ms = 5
 topology = "lille-50"
 [cpu.times]
+[stack]
+fragment_gap_us = 100
 [[traffic]]
 payload_bytes = 8
 count = 1

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 mod faults;
+mod fragments;
 mod medium;
 mod nodes;
 mod radio;
@@ -16,6 +17,7 @@ mod topology;
 mod traffic;
 
 pub use faults::{Fault, FaultKind, Partition, Reboot};
+pub use fragments::{Forward, Recover, Strategy};
 pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium};
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};

@@ -30,7 +30,7 @@ pub fn run(config: &Config, seed: u64, observer: &mut impl Observer) -> Result<R
 ///
 /// See [`run`].
 pub fn run_plan(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult, RunError> {
-    let setups = Setup::all(plan)?;
+    let setups = Setup::all(plan);
     let addresses: Arc<[Ipv6Addr]> = plan.network.indices().map(|index| address(plan, index)).collect();
     let mut memory: Vec<Heap> = setups
         .iter()

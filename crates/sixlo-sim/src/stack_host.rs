@@ -127,15 +127,10 @@ const ECHO_IDENTIFIER: u16 = 0x6c6f;
 
 impl Setup {
     /// The set-ups of all nodes.
-    ///
-    /// # Errors
-    ///
-    /// If a size is out of range.
-    pub fn all(plan: &Plan) -> Result<Vec<Self>, Problem> {
-        check(&plan.config)?;
+    pub fn all(plan: &Plan) -> Vec<Self> {
         let routes = routes(plan);
         let of = |(index, routes): (u16, Vec<Route>)| Self::new(plan, index, routes);
-        Ok((0..plan.nodes()).zip(routes).map(of).collect())
+        (0..plan.nodes()).zip(routes).map(of).collect()
     }
 
     fn new(plan: &Plan, index: u16, routes: Vec<Route>) -> Self {
@@ -152,11 +147,18 @@ impl Setup {
             Eviction::Never
         };
 
+        stack.lowpan.forward = config.stack.forward.of_stack();
+        stack.lowpan.recover = config.stack.recover.of_stack();
+
         let place = &plan.network.nodes[usize::from(index)];
         let mut iface = IfaceConfig::new(place.eui64);
         iface.short = Some(place.short);
         iface.send_from_short = config.link.addresses == Addresses::Short;
         iface.pan = config.link.pan_id;
+        iface.pan_id_compression = config.link.pan_id_compression;
+        iface.strategy = config.stack.strategy.of_stack();
+        iface.fragment_gap = config.stack.gap();
+        iface.mtu = config.stack.mtu_bytes;
         let hardware = matches!(&config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
         iface.caps = Caps {
             csma: hardware,
@@ -233,7 +235,8 @@ impl Setup {
     }
 }
 
-fn check(config: &Config) -> Result<(), Problem> {
+/// Whether the sizes and times of the stack can be.
+pub(crate) fn check(config: &Config) -> Result<(), Problem> {
     let stack = &config.stack;
     let within = |key: &str, value: u32, low: u32, high: u32, unit: &str| {
         if (low..=high).contains(&value) {
@@ -275,6 +278,7 @@ fn check(config: &Config) -> Result<(), Problem> {
         " ms",
     )?;
     within("hop_limit", stack.hop_limit.into(), 1, 255, "")?;
+    stack.check_fragments()?;
     let prefix = config.link.prefix;
     if prefix.to_bits() as u64 != 0 || prefix.is_multicast() || prefix.is_unicast_link_local() {
         return Err(Problem::new(

@@ -117,6 +117,7 @@ impl Plan {
 
     fn check(&self) -> Result<(), Problem> {
         let nodes = self.nodes();
+        crate::stack_host::check(&self.config)?;
         // What these build is built again by the run; here they are asked whether it can be.
         app::flows(&self.config, &self.routes, nodes, self.seed)?;
         Faults::new(&self.config, &self.routes, nodes, self.seed)?;

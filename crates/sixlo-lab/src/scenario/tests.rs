@@ -335,3 +335,14 @@ fn more_runs_than_anybody_waits_for_are_refused() {
         &["4 points with 1000000 seeds", "1000000 runs", "fewer seeds"],
     );
 }
+
+#[test]
+fn a_number_of_the_stack_that_cannot_be_is_refused_at_its_place() {
+    let text = "topology = \"lille-50\"\n[stack.recover]\nwindow = 33\n";
+    refused(
+        text,
+        &["my.toml:3:10", "`stack.recover.window`: 33 fragments", "1 to 32"],
+    );
+    let text = "topology = \"lille-50\"\n[stack]\nmtu_bytes = 124\n";
+    refused(text, &["my.toml:3:13", "`stack.mtu_bytes`", "end-to-end"]);
+}

@@ -4,6 +4,8 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Forward, Recover, Strategy};
+
 /// Channel, PAN and addresses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -12,6 +14,8 @@ pub struct Link {
     pub channel: u8,
     /// PAN identifier. Default 0x23 (RIOT's).
     pub pan_id: u16,
+    /// Frames within the PAN carry its identifier once (IEEE 802.15.4-2020, 7.2.2.6). Default true; RIOT sends it twice.
+    pub pan_id_compression: bool,
     /// Which link-layer addresses frames carry. Default extended.
     pub addresses: Addresses,
     /// The /64 prefix of the nodes' global addresses. Default fd00::.
@@ -25,6 +29,7 @@ impl Default for Link {
         Self {
             channel: 26,
             pan_id: 0x23,
+            pan_id_compression: true,
             addresses: Addresses::Extended,
             prefix: Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0),
             prefix_is_context: true,
@@ -72,10 +77,21 @@ impl Default for Mac {
     }
 }
 
-/// Sizes and time-outs of the stack on each node. Defaults as in Lenders et al. 2021, table 2.
+/// Sizes and time-outs of the stack on each node. Defaults as in Lenders et al. 2021, table 4.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stack {
+    /// What becomes of datagrams that no frame holds. Default hop-wise.
+    pub strategy: Strategy,
+    /// Between the frames with fragments that a node sends this time passes, in us. Default: derived from air time and
+    /// the hops that interfere.
+    pub fragment_gap_us: Option<u32>,
+    /// Datagrams that are being forwarded fragment by fragment. Default 16.
+    pub vrb_entries: u16,
+    /// Datagrams that a node itself sends in recoverable fragments at a time; more are dropped. Default 64.
+    pub fragmentation_entries: u16,
+    /// The largest IPv6 packet in bytes. Default 1280; less is an experiment with IPv6 fragments.
+    pub mtu_bytes: u16,
     /// Packet buffer in bytes. Default 6144.
     pub packet_buffer_bytes: u32,
     /// Packet descriptors. Default 96.
@@ -99,11 +115,20 @@ pub struct Stack {
     pub socket_queue: u16,
     /// Hop limit of the datagrams that a node sends. Default 64.
     pub hop_limit: u8,
+    /// Fragments of RFC 4944 that are forwarded.
+    pub forward: Forward,
+    /// Recoverable fragments.
+    pub recover: Recover,
 }
 
 impl Default for Stack {
     fn default() -> Self {
         Self {
+            strategy: Strategy::HopWise,
+            fragment_gap_us: None,
+            vrb_entries: 16,
+            fragmentation_entries: 64,
+            mtu_bytes: 1_280,
             packet_buffer_bytes: 6_144,
             packets: 96,
             send_queue: 64,
@@ -114,6 +139,8 @@ impl Default for Stack {
             reassembly_eviction: false,
             socket_queue: 8,
             hop_limit: 64,
+            forward: Forward::default(),
+            recover: Recover::default(),
         }
     }
 }

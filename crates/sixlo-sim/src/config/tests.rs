@@ -67,3 +67,56 @@ fn a_set_of_nodes_in_an_unknown_word_names_the_known_ones() {
     let error = toml::from_str::<Config>(text).unwrap_err();
     assert!(error.message().contains("every-other"), "{error}");
 }
+
+#[test]
+fn each_strategy_has_the_name_that_the_stack_gives_it() {
+    for strategy in Strategy::ALL {
+        let text = format!(
+            "topology = \"lille-50\"\n[stack]\nstrategy = \"{}\"\n",
+            strategy.name()
+        );
+        let config: Config = toml::from_str(&text).expect("a valid scenario");
+        assert_eq!(config.stack.strategy, strategy);
+    }
+}
+
+#[test]
+fn what_is_not_said_about_fragments_is_as_the_stack_has_it() {
+    let stack = Stack::default();
+    assert_eq!(stack.forward.of_stack(), sixlo::lowpan::ForwardConfig::default());
+    assert_eq!(stack.recover.of_stack(), sixlo::lowpan::RecoverConfig::default());
+    assert_eq!(stack.gap(), sixlo::lowpan::Gap::Derived);
+    assert_eq!(stack.strategy.of_stack(), sixlo::lowpan::Strategy::default());
+    assert_eq!(stack.check_fragments(), Ok(()));
+}
+
+#[test]
+fn an_mtu_below_that_of_ipv6_goes_with_ipv6_fragments_only() {
+    let mut stack = Stack {
+        mtu_bytes: 124,
+        ..Stack::default()
+    };
+    let problem = stack.check_fragments().unwrap_err();
+    assert_eq!(problem.key, "stack.mtu_bytes");
+    stack.strategy = Strategy::EndToEnd;
+    assert_eq!(stack.check_fragments(), Ok(()));
+}
+
+#[test]
+fn numbers_that_rfc_8931_does_not_allow_are_refused_with_their_key() {
+    let refused = |change: fn(&mut Recover)| {
+        let mut stack = Stack::default();
+        change(&mut stack.recover);
+        stack.check_fragments().unwrap_err().key
+    };
+    assert_eq!(refused(|recover| recover.window = 0), "stack.recover.window");
+    assert_eq!(refused(|recover| recover.window = 33), "stack.recover.window");
+    assert_eq!(
+        refused(|recover| recover.fragment_retries = 8),
+        "stack.recover.fragment_retries"
+    );
+    assert_eq!(
+        refused(|recover| recover.arq_timeout_ms = 100),
+        "stack.recover.arq_timeout_ms"
+    );
+}
