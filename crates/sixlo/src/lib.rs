@@ -17,6 +17,7 @@ extern crate std;
 #[doc = include_str!("../../../docs/stack.md")]
 mod book {}
 
+pub mod congure;
 pub mod ground;
 pub mod icmpv6;
 pub mod ipv6;

@@ -1,0 +1,102 @@
+//! QUIC's congestion control: RFC 9002, section 7 and appendix B, with pacing.
+
+use super::aimd::{Aimd, Mark};
+use super::{Batch, Facts, Mechanism, Params, Rtt};
+use crate::time::{Duration, Instant};
+
+/// kInitialRtt (RFC 9002 section 6.2.2).
+pub(super) const INITIAL_RTT: Duration = Duration::from_millis(333);
+
+/// kPersistentCongestionThreshold (RFC 9002 section 7.6.1).
+const PERSISTENT_THRESHOLD: u64 = 3;
+
+/// N = 1.25, by which the pace is faster than the window needs (RFC 9002 section 7.7), as a fraction.
+const PACE: (u64, u64) = (5, 4);
+
+/// kInitialWindow for datagrams of at most `unit` bytes (RFC 9002 section 7.2).
+pub(super) const fn initial_window(unit: u32) -> u32 {
+    let (two, ten) = (unit.saturating_mul(2), unit.saturating_mul(10));
+    let limit = if two > 14_720 { two } else { 14_720 };
+    if ten < limit { ten } else { limit }
+}
+
+/// Slow start, recovery periods and congestion avoidance, persistent congestion, and an interval between messages that
+/// spreads the window over the round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quic {
+    aimd: Aimd,
+    /// `first_rtt_sample` (RFC 9002 appendix B.8).
+    first_sample: Mark,
+}
+
+impl Quic {
+    /// Starts with the initial window of the settings (RFC 9002 appendix B.3).
+    pub fn new(params: &Params) -> Self {
+        Self {
+            aimd: Aimd::new(params),
+            first_sample: Mark::NEVER,
+        }
+    }
+
+    /// `OnCongestionEvent` (RFC 9002 appendix B.6), kLossReductionFactor 1/2.
+    fn congestion(&mut self, facts: &Facts<'_>, sent_at: Instant) {
+        if self.aimd.recovery.covers(sent_at) {
+            return;
+        }
+        self.aimd.threshold = self.aimd.window / 2;
+        let window = self.aimd.threshold.max(facts.params.minimum());
+        self.aimd.reduce(facts.now, window.min(self.aimd.window));
+    }
+
+    /// `InPersistentCongestion` (RFC 9002 section 7.6): nothing came through for longer than three times what a
+    /// round trip may take, all of it sent after the round-trip time was known.
+    fn is_persistent(&self, facts: &Facts<'_>, batch: &Batch) -> bool {
+        let known = self.first_sample.is_set() && !self.first_sample.covers(batch.oldest);
+        let spread = facts.rtt.spread(facts.params.timer.granularity);
+        known
+            && spread
+                .is_some_and(|spread| batch.newest.since(batch.oldest) > spread.times(PERSISTENT_THRESHOLD))
+    }
+}
+
+impl Mechanism for Quic {
+    fn window(&self) -> u32 {
+        self.aimd.window
+    }
+
+    /// RFC 9002 section 7.7: ( smoothed_rtt * packet_size / congestion_window ) / N.
+    fn interval(&self, params: &Params, rtt: &Rtt, size: u32) -> Option<Duration> {
+        let smoothed = rtt.smoothed().unwrap_or(params.initial_rtt);
+        let paced = smoothed.times(u64::from(size) * PACE.1).as_micros();
+        Some(Duration::from_micros(
+            paced / (u64::from(self.aimd.window.max(1)) * PACE.0),
+        ))
+    }
+
+    /// `OnPacketAcked` (RFC 9002 appendix B.5).
+    fn acked(&mut self, facts: &Facts<'_>, batch: &Batch) {
+        if facts.sample.is_some() && !self.first_sample.is_set() {
+            self.first_sample = Mark::at(facts.now);
+        }
+        if !facts.limited && !self.aimd.recovery.covers(batch.newest) {
+            self.aimd.grow(facts.params, batch.size, batch.size);
+        }
+    }
+
+    /// `OnPacketsLost` (RFC 9002 appendix B.8). A message that timed out is a lost one.
+    fn lost(&mut self, facts: &Facts<'_>, batch: &Batch) {
+        self.congestion(facts, batch.newest);
+        if self.is_persistent(facts, batch) {
+            self.aimd.window = facts.params.minimum().min(self.aimd.window);
+            self.aimd.recovery = Mark::NEVER;
+        }
+    }
+
+    /// `ProcessECN` (RFC 9002 appendix B.7).
+    fn ecn(&mut self, facts: &Facts<'_>, sent_at: Instant) {
+        self.congestion(facts, sent_at);
+    }
+}
+
+#[cfg(test)]
+mod tests;
