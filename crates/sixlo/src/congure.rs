@@ -17,6 +17,8 @@ mod rfc8931;
 mod rtt;
 
 use crate::time::{Duration, Instant};
+use crate::trace::Told;
+
 pub use abe::Abe;
 pub use calm::Calm;
 pub use quic::Quic;
@@ -201,41 +203,6 @@ pub enum Report {
     },
 }
 
-/// What moved window or interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Cause {
-    /// The transfer started.
-    Start = 0,
-    /// A message was sent.
-    Sent = 1,
-    /// A message was discarded.
-    Discarded = 2,
-    /// A timer expired.
-    TimedOut = 3,
-    /// Messages were lost.
-    Lost = 4,
-    /// Messages were acknowledged.
-    Acked = 5,
-    /// Congestion was signalled.
-    Ecn = 6,
-}
-
-impl Cause {
-    /// The name that traces and figures show.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Sent => "sent",
-            Self::Discarded => "discarded",
-            Self::TimedOut => "timed-out",
-            Self::Lost => "lost",
-            Self::Acked => "acked",
-            Self::Ecn => "ecn",
-        }
-    }
-}
-
 /// Window and interval, and what made them so (Lenders et al. 2021, Fig. 19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -243,8 +210,8 @@ pub struct Change {
     pub window: u32,
     /// The interval after a message of full size, `None` if the mechanism does not pace.
     pub gap: Option<Duration>,
-    /// What happened.
-    pub cause: Cause,
+    /// What the control was told.
+    pub told: Told,
 }
 
 /// What a mechanism is told with each report.
@@ -382,31 +349,31 @@ impl Congestion {
     }
 
     /// Window and interval as they are, for a trace.
-    pub fn state(&self, params: &Params, cause: Cause) -> Change {
+    pub fn state(&self, params: &Params, told: Told) -> Change {
         Change {
             window: self.window(),
             gap: self.interval(params, params.unit()),
-            cause,
+            told,
         }
     }
 
     /// Takes a report. Says what changed, if window or interval did.
     pub fn report(&mut self, params: &Params, now: Instant, report: &Report) -> Option<Change> {
-        let cause = match report {
-            Report::Sent { .. } => Cause::Sent,
-            Report::Discarded { .. } => Cause::Discarded,
-            Report::TimedOut(_) => Cause::TimedOut,
-            Report::Lost(_) => Cause::Lost,
-            Report::Acked { .. } => Cause::Acked,
-            Report::Ecn { .. } => Cause::Ecn,
+        let told = match report {
+            Report::Sent { .. } => Told::Sent,
+            Report::Discarded { .. } => Told::Discarded,
+            Report::TimedOut(_) => Told::TimedOut,
+            Report::Lost(_) => Told::Lost,
+            Report::Acked { .. } => Told::Acked,
+            Report::Ecn { .. } => Told::Ecn,
         };
-        let before = self.state(params, cause);
+        let before = self.state(params, told);
         match report {
             Report::Sent { size } => self.flight = self.flight.saturating_add(*size),
             Report::Discarded { size } => self.flight = self.flight.saturating_sub(*size),
             _ => self.control_report(params, now, report),
         }
-        Some(self.state(params, cause)).filter(|after| *after != before)
+        Some(self.state(params, told)).filter(|after| *after != before)
     }
 
     /// Takes a report that the mechanism hears of.

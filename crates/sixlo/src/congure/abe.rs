@@ -4,9 +4,6 @@ use super::reno::Reno;
 use super::{Batch, Facts, Mechanism, Params};
 use crate::time::Instant;
 
-/// beta_ecn = 0.8 (RFC 8511 section 3.1), as a fraction.
-const BETA_ECN: (u32, u32) = (4, 5);
-
 /// [`Reno`] with a milder reaction to ECN than to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abe(Reno);
@@ -41,7 +38,9 @@ impl Mechanism for Abe {
         if self.0.aimd.in_slow_start() {
             self.0.ecn(facts, sent_at);
         } else {
-            self.0.congestion(facts, sent_at, BETA_ECN.0, BETA_ECN.1);
+            // beta_ecn = 0.8: four fifths, rounded down.
+            let flight = self.0.flight(facts);
+            self.0.congestion(facts, sent_at, flight - flight.div_ceil(5));
         }
     }
 }

@@ -24,7 +24,7 @@ impl Mark {
 
     /// It was set, and `at` is no later.
     pub(super) const fn covers(self, at: Instant) -> bool {
-        at.as_micros().saturating_add(1) <= self.stored()
+        at.as_micros() < self.stored()
     }
 
     pub(super) const fn is_set(self) -> bool {
@@ -49,6 +49,7 @@ pub(super) struct Aimd {
 
 impl Aimd {
     /// In slow start, with a threshold that nothing reaches (RFC 5681 section 3.1, RFC 9002 section 7.3.1).
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn new(params: &Params) -> Self {
         Self {
             window: params
@@ -67,6 +68,7 @@ impl Aimd {
 
     /// Opens the window: by `slow_start` below the threshold, by one full-sized message for each window acknowledged
     /// above it (RFC 5681 section 3.1 and RFC 9002 section 7.3.3, counted as in RFC 3465 section 2.1).
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn grow(&mut self, params: &Params, acked: u32, slow_start: u32) {
         let more = if self.in_slow_start() {
             slow_start

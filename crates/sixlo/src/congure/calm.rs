@@ -15,6 +15,7 @@
 //! the round-trip times of an earlier one over the same path ([`super::Congestion::follow`]), but not its window.
 
 use super::aimd::Mark;
+use super::quic::pace;
 use super::rtt::micros;
 use super::{Batch, Facts, Mechanism, Params, Rtt};
 use crate::time::{Duration, Instant};
@@ -30,9 +31,6 @@ const STRETCH_RATE: u32 = 512;
 
 /// Time-outs in a row that count as congestion.
 const SILENCE: u8 = 2;
-
-/// The fastest pace, N = 1.25 (RFC 9002 section 7.7), as a fraction.
-const PACE: (u64, u64) = (5, 4);
 
 /// What round trips say about the queues on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,6 +114,7 @@ impl Calm {
     }
 
     /// Halves the rate and closes the window, once for all messages that were under way when it last did.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn congestion(&mut self, facts: &Facts<'_>, sent_at: Instant) {
         if self.recovery.covers(sent_at) {
             return;
@@ -153,11 +152,9 @@ impl Mechanism for Calm {
     }
 
     fn interval(&self, params: &Params, rtt: &Rtt, size: u32) -> Option<Duration> {
-        let smoothed = rtt.smoothed().unwrap_or(params.initial_rtt);
-        let stretch = u64::from(self.stretch) * PACE.1;
-        let scale = u64::from(self.window.max(1)) * u64::from(STRETCH_MIN) * PACE.0;
-        let paced_us = smoothed.times(u64::from(size)).times(stretch).as_micros() / scale;
-        Some(Duration::from_micros(paced_us).max(params.gap))
+        let paced = pace(params, rtt, size, self.window).times(u64::from(self.stretch));
+        let stretched = Duration::from_micros(paced.as_micros() / u64::from(STRETCH_MIN));
+        Some(stretched.max(params.gap))
     }
 
     fn acked(&mut self, facts: &Facts<'_>, batch: &Batch) {

@@ -10,14 +10,20 @@ pub(super) const INITIAL_RTT: Duration = Duration::from_millis(333);
 /// kPersistentCongestionThreshold (RFC 9002 section 7.6.1).
 const PERSISTENT_THRESHOLD: u64 = 3;
 
-/// N = 1.25, by which the pace is faster than the window needs (RFC 9002 section 7.7), as a fraction.
-const PACE: (u64, u64) = (5, 4);
-
 /// kInitialWindow for datagrams of at most `unit` bytes (RFC 9002 section 7.2).
 pub(super) const fn initial_window(unit: u32) -> u32 {
     let (two, ten) = (unit.saturating_mul(2), unit.saturating_mul(10));
     let limit = if two > 14_720 { two } else { 14_720 };
     if ten < limit { ten } else { limit }
+}
+
+/// The interval after a message of `size` units that spreads the window over the round-trip time: ( smoothed_rtt *
+/// packet_size / congestion_window ) / N, N = 1.25 (RFC 9002 section 7.7).
+#[cfg_attr(target_os = "none", inline(never))]
+pub(super) fn pace(params: &Params, rtt: &Rtt, size: u32, window: u32) -> Duration {
+    let smoothed = rtt.smoothed().unwrap_or(params.initial_rtt);
+    let four_fifths = smoothed.times(u64::from(size)).times(4).as_micros();
+    Duration::from_micros(four_fifths / (u64::from(window.max(1)) * 5))
 }
 
 /// Slow start, recovery periods and congestion avoidance, persistent congestion, and an interval between messages that
@@ -64,13 +70,8 @@ impl Mechanism for Quic {
         self.aimd.window
     }
 
-    /// RFC 9002 section 7.7: ( smoothed_rtt * packet_size / congestion_window ) / N.
     fn interval(&self, params: &Params, rtt: &Rtt, size: u32) -> Option<Duration> {
-        let smoothed = rtt.smoothed().unwrap_or(params.initial_rtt);
-        let paced = smoothed.times(u64::from(size) * PACE.1).as_micros();
-        Some(Duration::from_micros(
-            paced / (u64::from(self.aimd.window.max(1)) * PACE.0),
-        ))
+        Some(pace(params, rtt, size, self.aimd.window))
     }
 
     /// `OnPacketAcked` (RFC 9002 appendix B.5).

@@ -32,31 +32,28 @@ impl Reno {
         }
     }
 
+    /// FlightSize, no more than the window (RFC 8511 section 3.1).
+    pub(super) fn flight(&self, facts: &Facts<'_>) -> u32 {
+        facts.flight.min(self.aimd.window)
+    }
+
     /// Reacts to congestion that a message sent at `sent_at` met, once for all messages that were under way then (RFC
-    /// 3168 section 6.1.2, RFC 6582 section 3.2): ssthresh = max(FlightSize * `numerator` / `denominator`, 2 * SMSS), and
-    /// the window is no more than that.
-    pub(super) fn congestion(
-        &mut self,
-        facts: &Facts<'_>,
-        sent_at: Instant,
-        numerator: u32,
-        denominator: u32,
-    ) {
+    /// 3168 section 6.1.2, RFC 6582 section 3.2): ssthresh = max(`share`, 2 * SMSS), where `share` is that part of
+    /// FlightSize which is left, and the window is no more than that.
+    #[cfg_attr(target_os = "none", inline(never))]
+    pub(super) fn congestion(&mut self, facts: &Facts<'_>, sent_at: Instant, share: u32) {
         if self.aimd.recovery.covers(sent_at) {
             return;
         }
-        self.aimd.threshold = self.share_of_flight(facts, numerator, denominator);
+        self.aimd.threshold = at_least_two(facts, share);
         self.aimd
             .reduce(facts.now, self.aimd.window.min(self.aimd.threshold));
     }
+}
 
-    /// RFC 5681 equation (4), FlightSize no more than the window (RFC 8511 section 3.1).
-    fn share_of_flight(&self, facts: &Facts<'_>, numerator: u32, denominator: u32) -> u32 {
-        let flight = facts.flight.min(self.aimd.window);
-        let share = u64::from(flight) * u64::from(numerator) / u64::from(denominator.max(1));
-        let two = facts.params.unit().saturating_mul(2);
-        u32::try_from(share).unwrap_or(u32::MAX).max(two)
-    }
+/// The lower bound of RFC 5681 equation (4).
+fn at_least_two(facts: &Facts<'_>, share: u32) -> u32 {
+    share.max(facts.params.unit().saturating_mul(2))
 }
 
 impl Mechanism for Reno {
@@ -74,14 +71,14 @@ impl Mechanism for Reno {
 
     /// RFC 5681 section 3.2, step 2.
     fn lost(&mut self, facts: &Facts<'_>, batch: &Batch) {
-        self.congestion(facts, batch.newest, 1, 2);
+        self.congestion(facts, batch.newest, self.flight(facts) / 2);
     }
 
     /// RFC 5681 section 3.1: the threshold is held where the message was sent again before, and the window is one
     /// segment, the loss window. RFC 6582 section 3.2, step 4: recovery covers all that was sent until now.
     fn timed_out(&mut self, facts: &Facts<'_>, batch: &Batch) {
         if !batch.resent && !self.aimd.recovery.covers(batch.newest) {
-            self.aimd.threshold = self.share_of_flight(facts, 1, 2);
+            self.aimd.threshold = at_least_two(facts, self.flight(facts) / 2);
         }
         self.aimd
             .reduce(facts.now, facts.params.unit().min(self.aimd.window));
@@ -90,7 +87,7 @@ impl Mechanism for Reno {
     /// RFC 3168 section 6.1.2: as a loss. (With a window of one segment, the sender has to wait for its timer as well:
     /// that is the user's.)
     fn ecn(&mut self, facts: &Facts<'_>, sent_at: Instant) {
-        self.congestion(facts, sent_at, 1, 2);
+        self.congestion(facts, sent_at, self.flight(facts) / 2);
     }
 }
 

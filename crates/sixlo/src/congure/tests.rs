@@ -136,16 +136,16 @@ fn a_change_tells_window_gap_and_cause_and_no_change_tells_nothing() {
     let expected = Change {
         window: 1,
         gap: None,
-        cause: Cause::TimedOut,
+        told: Told::TimedOut,
     };
     assert_eq!(change, Some(expected));
     assert_eq!(run.ecn(sent_at), None, "the window is minimal already");
 
     let mut run = Run::new(Params::fragments(Kind::Quic));
-    let start = run.state.state(&run.params, Cause::Start);
+    let start = run.state.state(&run.params, Told::Start);
     assert_eq!(start.gap, Some(Duration::from_micros(133_200)));
     let change = run.round(1).expect("window and pace move");
-    assert_eq!((change.window, change.cause), (3, Cause::Acked));
+    assert_eq!((change.window, change.told), (3, Told::Acked));
     // ( 10 ms * 1 / 3 ) / 1.25
     assert_eq!(change.gap, Some(Duration::from_micros(2_666)));
 }
