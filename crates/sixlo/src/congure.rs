@@ -127,6 +127,12 @@ impl Params {
         if self.unit == 0 { 1 } else { self.unit }
     }
 
+    /// The window at the start, within its bounds.
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn start_window(&self) -> u32 {
+        self.initial_window.min(self.maximum_window).max(self.minimum())
+    }
+
     /// The smallest window, at least 1.
     const fn minimum(&self) -> u32 {
         if self.minimum_window == 0 {

@@ -52,10 +52,7 @@ impl Aimd {
     #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn new(params: &Params) -> Self {
         Self {
-            window: params
-                .initial_window
-                .min(params.maximum_window)
-                .max(params.minimum()),
+            window: params.start_window(),
             threshold: u32::MAX,
             credit: 0,
             recovery: Mark::NEVER,

@@ -66,10 +66,7 @@ impl Calm {
     /// Starts with the initial window of the settings, at its full pace.
     pub fn new(params: &Params) -> Self {
         Self {
-            window: params
-                .initial_window
-                .min(params.maximum_window)
-                .max(params.minimum()),
+            window: params.start_window(),
             credit: 0,
             base_us: 0,
             recent_us: 0,

@@ -18,10 +18,7 @@ impl AppendixC {
     /// "The next datagram starts with the configured `Window_Size` again."
     pub fn new(params: &Params) -> Self {
         Self {
-            window: params
-                .initial_window
-                .min(params.maximum_window)
-                .max(params.minimum()),
+            window: params.start_window(),
         }
     }
 }

@@ -69,7 +69,7 @@ fn a_loss_after_longer_round_trips_is_load() {
     assert_eq!(run.window(), 1);
     assert_eq!(
         gap_us(&run),
-        smoothed * 2 * 4 / 5,
+        smoothed * 4 / 5 * 2,
         "half the rate, and half of it again with the window"
     );
 }
@@ -82,7 +82,7 @@ fn a_round_trip_of_twice_the_shortest_is_load_without_any_loss() {
     }
     assert_eq!(run.window(), 1);
     let smoothed = run.state.rtt().smoothed().expect("measured").as_micros();
-    assert_eq!(gap_us(&run), smoothed * 2 * 4 / 5);
+    assert_eq!(gap_us(&run), smoothed * 4 / 5 * 2);
 }
 
 #[test]

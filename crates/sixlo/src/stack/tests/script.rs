@@ -35,6 +35,8 @@ fn told(log: &Log) -> Vec<String> {
                     FragmentFate::InOrder => "in order",
                     FragmentFate::OutOfOrder => "out of order",
                     FragmentFate::Completed => "completed",
+                    FragmentFate::Forwarded => "forwarded",
+                    FragmentFate::FellBack => "fell back",
                 };
                 std::format!("fragment in {offset}+{len} {fate}")
             }
@@ -51,6 +53,7 @@ fn told(log: &Log) -> Vec<String> {
             Event::FrameDone {
                 outcome, attempts, ..
             } => std::format!("frame done {outcome:?} {attempts}"),
+            Event::Window { window, told, .. } => std::format!("window {window} {}", told.name()),
             Event::End { module, end, .. } => std::format!("end {} {end:?}", module.name()),
         };
         std::format!("{} {what}", now.as_micros())
