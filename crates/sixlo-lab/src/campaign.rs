@@ -35,6 +35,8 @@ pub struct Options {
     pub threads: usize,
     /// What tells this build of the program from others.
     pub build: String,
+    /// Runs leave a table of their single datagrams.
+    pub datagrams: bool,
 }
 
 /// How a single run is executed: writes the files of the run into a folder that exists and is empty.
@@ -145,7 +147,7 @@ pub fn run(
     if !failed.is_empty() {
         return Err(Error::Failed(failed));
     }
-    collate::all(&plan, &folder).map_err(|error| trouble(&options.out, error))
+    collate::all(&plan, &folder, options.datagrams).map_err(|error| trouble(&options.out, error))
 }
 
 /// Runs that failed, with the reason; or the first trouble with the output.

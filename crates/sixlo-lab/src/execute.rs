@@ -16,17 +16,22 @@ use sixlo_sim::world::Plan;
 use crate::campaign::{CAPTURE, RunError, RunSpec, TRACE};
 use crate::pcapng::LinkType;
 use crate::record::Recorder;
-use crate::results::{DELIVERED, Datagram, Loss, Node, Run, Tables};
+use crate::results::{DELIVERED, Datagram, Hops, Loss, Node, Run, Tables};
 use crate::stats::{mean, quantile};
 
-/// Executes one run and writes its tables, trace and capture into a folder.
-pub fn execute(run: &RunSpec<'_>, link_type: LinkType, folder: &Path) -> Result<(), RunError> {
+/// Executes one run and writes its tables, trace and capture into a folder; the table of single datagrams if it is wanted.
+pub fn execute(
+    run: &RunSpec<'_>,
+    link_type: LinkType,
+    datagrams: bool,
+    folder: &Path,
+) -> Result<(), RunError> {
     let wanted = Recording {
         trace: run.trace,
         capture: run.capture.then_some(link_type),
     };
     let tables = simulate(&run.point.config, run.seed, wanted, folder)?;
-    tables.write(folder).map_err(RunError::Output)
+    tables.write(folder, datagrams).map_err(RunError::Output)
 }
 
 /// What is recorded of a run.
@@ -87,6 +92,7 @@ pub fn tables(plan: &Plan, result: &RunResult) -> Tables {
         run: run(result, &datagrams),
         nodes: nodes.collect(),
         losses: losses(result, &datagrams),
+        hops: hops(&datagrams),
         datagrams,
     }
 }
@@ -137,6 +143,18 @@ fn run(result: &RunResult, datagrams: &[Datagram]) -> Run {
     let (delivered, sent) = result.delivered();
     let total = |count: fn(&NodeResult) -> u64| result.nodes.iter().map(count).sum::<u64>();
     let retransmissions = total(|node| node.stack.retransmissions);
+    let air_s: f64 = result.nodes.iter().map(|node| node.radio.airtime.as_secs()).sum();
+    let bytes: u64 = datagrams
+        .iter()
+        .filter(|datagram| datagram.fate == DELIVERED)
+        .map(|datagram| u64::from(datagram.payload_bytes))
+        .sum();
+    let buffers: Vec<f64> = result
+        .nodes
+        .iter()
+        .map(|node| node.buffer_mean(result.duration))
+        .collect();
+    let buffer_max = result.nodes.iter().map(|node| node.buffer_high_water).max();
     Run {
         simulated_s: result.duration.as_secs(),
         sent: sent as u64,
@@ -153,6 +171,12 @@ fn run(result: &RunResult, datagrams: &[Datagram]) -> Run {
         transmissions: result.transmissions,
         duplicates: result.duplicates,
         in_flight: result.in_flight,
+        radio_busy_losses: total(NodeResult::lost_to_busy_radio),
+        fallbacks: total(|node| node.stack.fallbacks),
+        air_s,
+        air_us_per_byte: (bytes > 0).then(|| air_s * 1e6 / bytes as f64),
+        buffer_mean_bytes: mean(&buffers).unwrap_or_default(),
+        buffer_max_bytes: buffer_max.unwrap_or_default() as u32,
     }
 }
 
@@ -179,6 +203,10 @@ fn node(plan: &Plan, duration: Time, index: u16, of: &NodeResult) -> Node {
         received: of.radio.received,
         acks_sent: of.radio.acks_sent,
         acks_lost: of.radio.acks_lost,
+        radio_busy_losses: of.lost_to_busy_radio(),
+        fallbacks: of.stack.fallbacks,
+        reassemblies_mean: of.reassemblies_mean(duration),
+        reassemblies_max: of.stack.reassemblies_max as u32,
         buffer_mean_bytes: of.buffer_mean(duration),
         buffer_max_bytes: of.buffer_high_water as u32,
         transmit_s: of.radio.airtime.as_secs(),
@@ -188,6 +216,38 @@ fn node(plan: &Plan, duration: Time, index: u16, of: &NodeResult) -> Node {
         energy_mj: charge_mc * currents.supply_v,
         ..Node::default()
     }
+}
+
+/// What became of the datagrams, by the length of their route.
+fn hops(datagrams: &[Datagram]) -> Vec<Hops> {
+    let mut by_hops: BTreeMap<u16, (u64, Vec<f64>)> = BTreeMap::new();
+    for datagram in datagrams {
+        let (sent, latencies) = by_hops.entry(datagram.hops).or_default();
+        *sent += 1;
+        latencies.extend(datagram.latency_ms);
+    }
+    let row = |(hops, (sent, mut latencies)): (u16, (u64, Vec<f64>))| {
+        latencies.sort_by(f64::total_cmp);
+        let tenth = |tenths: u8| quantile(&latencies, f64::from(tenths) / 10.0);
+        Hops {
+            hops,
+            sent,
+            delivered: latencies.len() as u64,
+            pdr: latencies.len() as f64 / sent as f64,
+            latency_min_ms: tenth(0),
+            latency_p10_ms: tenth(1),
+            latency_p20_ms: tenth(2),
+            latency_p30_ms: tenth(3),
+            latency_p40_ms: tenth(4),
+            latency_p50_ms: tenth(5),
+            latency_p60_ms: tenth(6),
+            latency_p70_ms: tenth(7),
+            latency_p80_ms: tenth(8),
+            latency_p90_ms: tenth(9),
+            latency_max_ms: tenth(10),
+        }
+    };
+    by_hops.into_iter().map(row).collect()
 }
 
 /// What was lost at each node, by kind and cause.

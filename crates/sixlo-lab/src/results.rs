@@ -40,6 +40,8 @@ pub struct Tables {
     pub nodes: Vec<Node>,
     /// A row for each node and cause of loss.
     pub losses: Vec<Loss>,
+    /// A row for each length of a route.
+    pub hops: Vec<Hops>,
 }
 
 row! {
@@ -75,6 +77,18 @@ row! {
         duplicates: u64,
         /// Datagrams still under way at the end.
         in_flight: u64,
+        /// Frames that were lost because the radio that they were for did something else.
+        radio_busy_losses: u64,
+        /// Datagrams that were put together on the way because they could not be forwarded.
+        fallbacks: u64,
+        /// Time that frames and acknowledgements were on the air.
+        air_s: f64,
+        /// The same over the payload that was delivered; empty if none was.
+        air_us_per_byte: Option<f64>,
+        /// Mean use of the packet buffer over time and nodes.
+        buffer_mean_bytes: f64,
+        /// Highest use of the packet buffer of any node.
+        buffer_max_bytes: u32,
     }
 }
 
@@ -148,6 +162,14 @@ row! {
         acks_sent: u64,
         /// Acknowledgements for this node that were lost.
         acks_lost: u64,
+        /// Frames for this node that were lost because its radio did something else.
+        radio_busy_losses: u64,
+        /// Datagrams that it put together because it could not forward them.
+        fallbacks: u64,
+        /// Datagrams that were being put together, mean over time.
+        reassemblies_mean: f64,
+        /// The most at a time.
+        reassemblies_max: u32,
         /// Mean use of the packet buffer over time.
         buffer_mean_bytes: f64,
         /// Highest use of the packet buffer.
@@ -180,6 +202,61 @@ row! {
     }
 }
 
+row! {
+    /// What became of the datagrams of all sources that are so many hops away.
+    Hops {
+        /// Hops from source to destination.
+        hops: u16,
+        /// Datagrams that their applications wanted to send.
+        sent: u64,
+        /// Of these, delivered.
+        delivered: u64,
+        /// Delivered over sent.
+        pdr: f64,
+        /// The least latency of those delivered, and its deciles; empty if none was.
+        latency_min_ms: Option<f64>,
+        /// 10th percentile.
+        latency_p10_ms: Option<f64>,
+        /// 20th percentile.
+        latency_p20_ms: Option<f64>,
+        /// 30th percentile.
+        latency_p30_ms: Option<f64>,
+        /// 40th percentile.
+        latency_p40_ms: Option<f64>,
+        /// Median.
+        latency_p50_ms: Option<f64>,
+        /// 60th percentile.
+        latency_p60_ms: Option<f64>,
+        /// 70th percentile.
+        latency_p70_ms: Option<f64>,
+        /// 80th percentile.
+        latency_p80_ms: Option<f64>,
+        /// 90th percentile.
+        latency_p90_ms: Option<f64>,
+        /// The greatest latency.
+        latency_max_ms: Option<f64>,
+    }
+}
+
+impl Hops {
+    /// Least latency, deciles and greatest latency in ms; none if nothing was delivered.
+    pub fn deciles_ms(&self) -> Option<[f64; 11]> {
+        Some([
+            self.latency_min_ms?,
+            self.latency_p10_ms?,
+            self.latency_p20_ms?,
+            self.latency_p30_ms?,
+            self.latency_p40_ms?,
+            self.latency_p50_ms?,
+            self.latency_p60_ms?,
+            self.latency_p70_ms?,
+            self.latency_p80_ms?,
+            self.latency_p90_ms?,
+            self.latency_max_ms?,
+        ])
+    }
+}
+
 /// The files of a run's tables.
 pub const RUN: &str = "run.csv";
 /// See [`RUN`].
@@ -188,25 +265,39 @@ pub const DATAGRAMS: &str = "datagrams.csv";
 pub const NODES: &str = "nodes.csv";
 /// See [`RUN`].
 pub const LOSSES: &str = "losses.csv";
+/// See [`RUN`].
+pub const HOPS: &str = "hops.csv";
 
 impl Tables {
-    /// Writes the tables into the folder of the run.
-    pub fn write(&self, folder: &Path) -> io::Result<()> {
+    /// Writes the tables into the folder of the run; that of single datagrams only if it is wanted, for it is by far the
+    /// largest.
+    pub fn write(&self, folder: &Path, datagrams: bool) -> io::Result<()> {
         write_rows(&folder.join(RUN), std::slice::from_ref(&self.run))?;
-        write_rows(&folder.join(DATAGRAMS), &self.datagrams)?;
+        if datagrams {
+            write_rows(&folder.join(DATAGRAMS), &self.datagrams)?;
+        }
         write_rows(&folder.join(NODES), &self.nodes)?;
-        write_rows(&folder.join(LOSSES), &self.losses)
+        write_rows(&folder.join(LOSSES), &self.losses)?;
+        write_rows(&folder.join(HOPS), &self.hops)
     }
 
-    /// Reads them back.
+    /// Reads them back; without single datagrams where they were not written.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let run = read_rows(&folder.join(RUN))?.into_iter().next();
         Ok(Self {
             run: run.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "run.csv has no row"))?,
-            datagrams: read_rows(&folder.join(DATAGRAMS))?,
+            datagrams: missing_is_empty(read_rows(&folder.join(DATAGRAMS)))?,
             nodes: read_rows(&folder.join(NODES))?,
             losses: read_rows(&folder.join(LOSSES))?,
+            hops: read_rows(&folder.join(HOPS))?,
         })
+    }
+}
+
+fn missing_is_empty<T>(rows: io::Result<Vec<T>>) -> io::Result<Vec<T>> {
+    match rows {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other,
     }
 }
 

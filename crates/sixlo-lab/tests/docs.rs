@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sixlo_lab::results::{Datagram, Loss, Node, Row, Run};
+use sixlo_lab::results::{Datagram, Hops, Loss, Node, Row, Run};
 use sixlo_lab::scenario::{Scenario, Source};
 use sixlo_sim::config::{At86rf23x, Config, LinkMatrix, LinkQuality, LogDistance, Medium, Radio, Topology};
 
@@ -162,7 +162,14 @@ fn the_scenario_in_the_documentation_can_be_run() {
 
 #[test]
 fn every_column_of_a_table_is_explained() {
-    let columns = [Run::COLUMNS, Datagram::COLUMNS, Node::COLUMNS, Loss::COLUMNS].concat();
+    let columns = [
+        Run::COLUMNS,
+        Datagram::COLUMNS,
+        Node::COLUMNS,
+        Loss::COLUMNS,
+        Hops::COLUMNS,
+    ]
+    .concat();
     let of_trace: Vec<&str> = sixlo_lab::trace::COLUMNS.split(',').collect();
     for column in columns
         .iter()

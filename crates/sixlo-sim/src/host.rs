@@ -75,6 +75,9 @@ pub trait Host {
     /// Bytes of the packet buffer in use.
     fn buffer_used(&self) -> usize;
 
-    /// The most that was ever in use.
+    /// Datagrams that are being put together.
+    fn reassemblies(&self) -> usize;
+
+    /// The most bytes of the packet buffer that were ever in use.
     fn buffer_high_water(&self) -> usize;
 }

@@ -68,6 +68,15 @@ impl Loss {
         .chain(Deaf::ALL.into_iter().map(Self::Deaf))
     }
 
+    /// Whether the frame was lost because the radio was on and did something else, or overwrote what it held.
+    pub const fn is_busy_radio(self) -> bool {
+        match self {
+            Self::Overwritten => true,
+            Self::Deaf(cause) => !matches!(cause, Deaf::Off),
+            _ => false,
+        }
+    }
+
     /// The name that counters and traces show.
     pub const fn name(self) -> &'static str {
         match self {

@@ -7,6 +7,7 @@ use crate::air::Deaf;
 use crate::config::Currents;
 use crate::config::Problem;
 use crate::ledger::{Fate, Imbalance, Record};
+use crate::medium::Loss;
 use crate::radio::Counters;
 use crate::time::Time;
 
@@ -29,8 +30,14 @@ pub struct StackCounters {
     pub no_ack: u64,
     /// Frames given up because the channel was always busy.
     pub channel_busy: u64,
+    /// Datagrams that were put together at a forwarder because they could not be forwarded.
+    pub fallbacks: u64,
     /// Bytes of the packet buffer in use, summed over time in ns.
     pub buffer_byte_ns: u128,
+    /// Datagrams that were being put together, summed over time in ns.
+    pub reassembly_ns: u128,
+    /// The most that were put together at a time.
+    pub reassemblies_max: usize,
 }
 
 impl Default for StackCounters {
@@ -44,7 +51,10 @@ impl Default for StackCounters {
             acknowledged: 0,
             no_ack: 0,
             channel_busy: 0,
+            fallbacks: 0,
             buffer_byte_ns: 0,
+            reassembly_ns: 0,
+            reassemblies_max: 0,
         }
     }
 }
@@ -104,8 +114,24 @@ impl NodeResult {
 
     /// The mean use of the packet buffer in bytes.
     pub fn buffer_mean(&self, duration: Time) -> f64 {
-        self.stack.buffer_byte_ns as f64 / duration.as_ns().max(1) as f64
+        over_time(self.stack.buffer_byte_ns, duration)
     }
+
+    /// The mean number of datagrams that were being put together.
+    pub fn reassemblies_mean(&self, duration: Time) -> f64 {
+        over_time(self.stack.reassembly_ns, duration)
+    }
+
+    /// Frames for this node that were lost because its radio did something else, or lost what it held.
+    pub fn lost_to_busy_radio(&self) -> u64 {
+        let busy = Loss::all().filter(|loss| loss.is_busy_radio());
+        busy.map(|loss| self.radio.lost[loss.index()]).sum()
+    }
+}
+
+/// The mean of something that was summed over time in ns.
+fn over_time(sum_ns: u128, duration: Time) -> f64 {
+    sum_ns as f64 / duration.as_ns().max(1) as f64
 }
 
 /// What a run found out.

@@ -491,6 +491,11 @@ impl Host for StackHost<'_> {
         self.stack().buffer().used()
     }
 
+    #[inline]
+    fn reassemblies(&self) -> usize {
+        self.stack().reassemblies()
+    }
+
     fn buffer_high_water(&self) -> usize {
         self.stack().buffer().high_water()
     }

@@ -191,8 +191,8 @@ struct Node<H> {
     up: bool,
     /// Transmissions up to this number were cut short by a reboot.
     cut_off: u64,
-    /// Since when the packet buffer is as full as it is, and how full.
-    buffer_since: (Time, usize),
+    /// Since when packet buffer and reassembly table are as full as they are: the time, bytes, and datagrams.
+    full_since: (Time, usize, usize),
 }
 
 /// Everything that changes during a run.
@@ -270,7 +270,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             late: VecDeque::new(),
             up: true,
             cut_off: 0,
-            buffer_since: (Time::ZERO, 0),
+            full_since: (Time::ZERO, 0, 0),
         };
         let nodes: Vec<Node<H>> = hosts.zip(0..count).map(node).collect();
         let addresses = [Addresses::Extended, Addresses::Short]
@@ -515,7 +515,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
         }
         let now = self.now;
         let nodes = self.nodes.iter_mut().zip(0u16..).map(|(node, index)| {
-            node.note_buffer(now);
+            node.note_occupancy(now);
             let ear = &self.ears[usize::from(index)];
             NodeResult {
                 depth: self.plan.routes.depth(index),
@@ -547,10 +547,14 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
 }
 
 impl<H: Host> Node<H> {
-    /// Accounts for the time that the packet buffer was as full as it was.
-    fn note_buffer(&mut self, now: Time) {
-        let (since, used) = self.buffer_since;
-        self.stack.buffer_byte_ns += used as u128 * u128::from(now.since(since).as_ns());
-        self.buffer_since = (now, self.host.buffer_used());
+    /// Accounts for the time that packet buffer and reassembly table were as full as they were.
+    fn note_occupancy(&mut self, now: Time) {
+        let (since, used, reassemblies) = self.full_since;
+        let time = u128::from(now.since(since).as_ns());
+        self.stack.buffer_byte_ns += used as u128 * time;
+        self.stack.reassembly_ns += reassemblies as u128 * time;
+        let reassemblies = self.host.reassemblies();
+        self.stack.reassemblies_max = self.stack.reassemblies_max.max(reassemblies);
+        self.full_since = (now, self.host.buffer_used(), reassemblies);
     }
 }

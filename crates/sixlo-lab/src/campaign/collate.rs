@@ -8,7 +8,7 @@ use std::path::Path;
 use super::folder::OutputFolder;
 use super::plan::{Plan, RunSpec};
 use crate::files::replace;
-use crate::results::{self, DELIVERED, Datagram, Node, Run, Tables, field};
+use crate::results::{self, DELIVERED, Datagram, Hops, Node, Run, Tables, field};
 use crate::stats::Estimate;
 
 /// What a campaign found at one point of its grid.
@@ -27,6 +27,8 @@ pub struct PointResult {
     pub latencies_ms: BTreeMap<u16, (Vec<f64>, u64)>,
     /// The nodes of the first run.
     pub nodes: Vec<Node>,
+    /// What became of the datagrams by the length of their route, run by run.
+    pub hops: Vec<Vec<Hops>>,
     /// Losses on the radio and in the stack, by kind and cause, over all runs.
     pub losses: BTreeMap<(String, String), u64>,
 }
@@ -78,8 +80,10 @@ impl Estimates {
 }
 
 /// Writes the tables over all runs, from what the runs left on disk, and gives the results of all points.
-pub(super) fn all(plan: &Plan<'_>, folder: &OutputFolder) -> io::Result<Vec<PointResult>> {
-    for table in [results::RUN, results::DATAGRAMS, results::NODES, results::LOSSES] {
+pub(super) fn all(plan: &Plan<'_>, folder: &OutputFolder, datagrams: bool) -> io::Result<Vec<PointResult>> {
+    let of_datagrams = datagrams.then_some(results::DATAGRAMS);
+    let others = [results::RUN, results::NODES, results::LOSSES, results::HOPS];
+    for table in others.into_iter().chain(of_datagrams) {
         let name = if table == results::RUN { "runs.csv" } else { table };
         replace(&folder.path().join(name), |path| join(plan, folder, table, path))?;
     }
@@ -134,13 +138,13 @@ fn result(labels: Vec<String>, tables: Vec<Tables>) -> PointResult {
             let (arrived, missing) = latencies_ms.entry(*hops).or_default();
             match latency_ms {
                 Some(latency) if fate == DELIVERED => arrived.push(*latency),
-                _ => {
-                    *missing += 1;
-                    *lost.entry(fate.clone()).or_default() += 1;
-                }
+                _ => *missing += 1,
             }
         }
         for loss in &table.losses {
+            if loss.kind == "datagram" {
+                *lost.entry(loss.cause.clone()).or_default() += loss.count;
+            }
             *losses.entry((loss.kind.clone(), loss.cause.clone())).or_default() += loss.count;
         }
     }
@@ -153,7 +157,7 @@ fn result(labels: Vec<String>, tables: Vec<Tables>) -> PointResult {
         .first()
         .map(|table| table.nodes.clone())
         .unwrap_or_default();
-    let runs: Vec<Run> = tables.into_iter().map(|table| table.run).collect();
+    let (runs, hops): (Vec<Run>, _) = tables.into_iter().map(|table| (table.run, table.hops)).unzip();
     PointResult {
         labels,
         estimates: Estimates::of(&runs),
@@ -161,6 +165,7 @@ fn result(labels: Vec<String>, tables: Vec<Tables>) -> PointResult {
         lost,
         latencies_ms,
         nodes,
+        hops,
         losses,
     }
 }

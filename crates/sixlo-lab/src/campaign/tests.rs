@@ -3,7 +3,7 @@ use std::fs;
 use std::sync::Mutex;
 
 use super::*;
-use crate::results::{DELIVERED, Datagram, Node, Run, Tables};
+use crate::results::{DELIVERED, Datagram, Loss, Node, Run, Tables};
 use crate::scenario::Source;
 use crate::test_folder::TestFolder;
 
@@ -33,6 +33,7 @@ fn options(folder: &TestFolder) -> Options {
         force: false,
         threads: 1,
         build: "a".into(),
+        datagrams: true,
     }
 }
 
@@ -61,7 +62,13 @@ fn tables(run: &RunSpec<'_>) -> Tables {
         },
         datagrams: (0..4).map(datagram).collect(),
         nodes: vec![Node::default()],
-        losses: Vec::new(),
+        losses: vec![Loss {
+            kind: "datagram".into(),
+            node: 1,
+            cause: "no-buffer".into(),
+            count: 4_u64.saturating_sub(delivered),
+        }],
+        hops: Vec::new(),
     }
 }
 
@@ -72,7 +79,7 @@ fn write_tables(run: &RunSpec<'_>, folder: &Path) -> Result<(), RunError> {
     if run.capture {
         fs::write(folder.join(CAPTURE), "capture").map_err(RunError::Output)?;
     }
-    tables(run).write(folder).map_err(RunError::Output)
+    tables(run).write(folder, true).map_err(RunError::Output)
 }
 
 /// Every file below a folder with its content.

@@ -23,6 +23,7 @@ pub(super) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
         force: args.force,
         threads: args.threads.map_or_else(cores, usize::from),
         build: build_id()?,
+        datagrams: true,
     };
     let shown = Arc::new(Shown::new());
     stop_at_ctrl_c(&shown);
@@ -30,7 +31,7 @@ pub(super) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
     let result = campaign::run(
         &scenario,
         &options,
-        &|run, folder| execute(run, link_type, folder),
+        &|run, folder| execute(run, link_type, true, folder),
         &*shown,
     );
     let seconds = shown.end();

@@ -119,6 +119,39 @@ fn the_counters_of_the_nodes_make_the_totals_of_the_run() {
 }
 
 #[test]
+fn datagrams_by_hops_make_all_datagrams_and_their_latencies_lie_in_order() {
+    let (_, tables) = of_lossy();
+    let total = |count: fn(&Hops) -> u64| tables.hops.iter().map(count).sum::<u64>();
+    assert_eq!(total(|row| row.sent), tables.run.sent);
+    assert_eq!(total(|row| row.delivered), tables.run.delivered);
+    assert!(tables.hops.iter().any(|row| row.delivered > 2));
+    for row in &tables.hops {
+        if let Some(deciles) = row.deciles_ms() {
+            assert!(deciles.is_sorted() && deciles[0] > 0.0, "{row:?}");
+        } else {
+            assert_eq!(row.delivered, 0);
+        }
+    }
+}
+
+#[test]
+fn air_time_and_busy_radios_are_those_of_the_nodes() {
+    let (result, tables) = of_lossy();
+    let air_s: f64 = tables.nodes.iter().map(|node| node.transmit_s).sum();
+    assert!((tables.run.air_s - air_s).abs() < 1e-9 && air_s > 0.0);
+    let busy: u64 = tables.nodes.iter().map(|node| node.radio_busy_losses).sum();
+    assert_eq!(tables.run.radio_busy_losses, busy);
+    let named = tables
+        .losses
+        .iter()
+        .filter(|loss| loss.kind == "radio" && loss.cause.starts_with("radio-"));
+    assert_eq!(busy, named.map(|loss| loss.count).sum::<u64>());
+    // Datagrams of three fragments are put together at every hop.
+    assert!(tables.nodes[0].reassemblies_mean > 0.0 && tables.nodes[0].reassemblies_max > 0);
+    assert!(result.nodes[3].stack.reassemblies_max == 0);
+}
+
+#[test]
 fn recording_a_run_does_not_change_it() {
     let folder = TestFolder::new();
     let all = Recording {

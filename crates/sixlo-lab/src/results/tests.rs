@@ -36,20 +36,40 @@ fn tables() -> Tables {
             ..Node::default()
         }],
         losses: Vec::new(),
+        hops: vec![Hops {
+            hops: 3,
+            sent: 2,
+            delivered: 1,
+            pdr: 0.5,
+            latency_min_ms: Some(87.312_345),
+            ..Hops::default()
+        }],
     }
 }
 
 #[test]
 fn tables_are_read_back_as_they_were_written() {
     let folder = TestFolder::new();
-    tables().write(folder.path()).unwrap();
+    tables().write(folder.path(), true).unwrap();
     assert_eq!(Tables::read(folder.path()).unwrap(), tables());
+}
+
+#[test]
+fn single_datagrams_that_were_not_wanted_leave_no_table_and_all_else_is_there() {
+    let folder = TestFolder::new();
+    tables().write(folder.path(), false).unwrap();
+    assert!(!folder.path().join(DATAGRAMS).exists());
+    let expected = Tables {
+        datagrams: Vec::new(),
+        ..tables()
+    };
+    assert_eq!(Tables::read(folder.path()).unwrap(), expected);
 }
 
 #[test]
 fn a_table_without_rows_has_its_header() {
     let folder = TestFolder::new();
-    tables().write(folder.path()).unwrap();
+    tables().write(folder.path(), true).unwrap();
     let text = std::fs::read_to_string(folder.path().join(LOSSES)).unwrap();
     assert_eq!(text, "kind,node,cause,count\n");
 }
@@ -57,7 +77,7 @@ fn a_table_without_rows_has_its_header() {
 #[test]
 fn times_stand_in_a_table_to_the_nanosecond() {
     let folder = TestFolder::new();
-    tables().write(folder.path()).unwrap();
+    tables().write(folder.path(), true).unwrap();
     let text = std::fs::read_to_string(folder.path().join(DATAGRAMS)).unwrap();
     assert!(
         text.contains("\n1,udp,7,1,1,512,3,1.000000001,87.312345,delivered,\n"),

@@ -46,8 +46,8 @@ impl<H: Host, O: Observer> World<'_, H, O> {
             self.deliver(index);
         }
         let node = &mut self.nodes[usize::from(index)];
-        if node.host.buffer_used() != node.buffer_since.1 {
-            node.note_buffer(self.now);
+        if (node.host.buffer_used(), node.host.reassemblies()) != (node.full_since.1, node.full_since.2) {
+            node.note_occupancy(self.now);
         }
         if let Some(deadline) = node.host.next_deadline(self.now.to_stack()) {
             let deadline = Time::from_stack(deadline).max(self.now);
@@ -325,6 +325,6 @@ impl<H: Host, O: Observer> World<'_, H, O> {
         let node = &mut self.nodes[usize::from(index)];
         let mut tap = tap!(self, node, index);
         node.host.reboot(self.now.to_stack(), &mut tap);
-        node.note_buffer(self.now);
+        node.note_occupancy(self.now);
     }
 }

@@ -38,6 +38,10 @@ impl<O: Observer> Sink for Tap<'_, O> {
                 end: sixlo::trace::End::Dropped(reason),
                 ..
             } => self.counters.drops[reason as usize] += 1,
+            Event::FragmentIn {
+                fate: FragmentFate::FellBack,
+                ..
+            } => self.counters.fallbacks += 1,
             _ => {}
         }
         self.ledger.event(event);

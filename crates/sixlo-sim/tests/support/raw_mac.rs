@@ -234,6 +234,10 @@ impl Host for RawMac {
         0
     }
 
+    fn reassemblies(&self) -> usize {
+        0
+    }
+
     fn buffer_high_water(&self) -> usize {
         0
     }
