@@ -96,7 +96,7 @@ impl Seg {
     };
 }
 
-/// Who has the packet of a slot.
+/// Who has the packet of a slot; only debug builds note it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Owner {
@@ -124,6 +124,7 @@ pub struct Slot {
     pub(super) link: u16,
     pub(super) msg: Msg,
     pub(super) id: PktId,
+    #[cfg(any(test, debug_assertions))]
     pub(super) owner: Owner,
     pub(super) meta: Meta,
 }
@@ -137,6 +138,7 @@ impl Slot {
         link: 0,
         msg: Msg::up(Ty::Link, 0),
         id: PktId::NONE,
+        #[cfg(any(test, debug_assertions))]
         owner: Owner::Nobody,
         meta: Meta::EMPTY,
     };
