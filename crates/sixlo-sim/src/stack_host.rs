@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use sixlo::ipv6::{Address, Neighbor, Route};
-use sixlo::lowpan::{Eviction, Reassembly};
+use sixlo::lowpan::{Eviction, Peer, Reassembly, Vrb};
 use sixlo::mac::csma::CsmaConfig;
 use sixlo::mac::duplicates::Seen;
 use sixlo::netapi::{Msg, Ty};
@@ -38,6 +38,9 @@ const ADDRESSES: usize = 3;
 /// Neighbours whose last frame a node remembers, to know its retransmission.
 const SEEN: usize = 16;
 
+/// Datagrams that a node forwards by their fragments at once (Lenders et al. 2021, section IV-A).
+const VRBS: usize = 16;
+
 /// The memory of a node's stack, on the heap.
 pub struct Heap {
     bytes: Vec<u8>,
@@ -49,6 +52,8 @@ pub struct Heap {
     seen: Vec<Seen>,
     reassemblies: Vec<Reassembly>,
     contexts: Vec<Context>,
+    vrbs: Vec<Vrb>,
+    peers: Vec<Peer>,
     addresses: Vec<Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -75,6 +80,8 @@ impl Heap {
             seen: vec![Seen::EMPTY; SEEN],
             reassemblies: (0..reassemblies).map(|_| Reassembly::EMPTY).collect(),
             contexts: vec![Context::EMPTY; CONTEXTS_MAX],
+            vrbs: vec![Vrb::EMPTY; VRBS],
+            peers: vec![Peer::EMPTY; 2 * VRBS],
             addresses: vec![Address::EMPTY; ADDRESSES],
             neighbors: Vec::new(),
             routes: vec![Route::EMPTY; setup.routes.len()],
@@ -94,6 +101,8 @@ impl Heap {
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
+            vrbs: &mut self.vrbs,
+            peers: &mut self.peers,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

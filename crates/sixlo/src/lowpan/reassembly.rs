@@ -297,7 +297,7 @@ impl<'a> Reassembler<'a> {
 
     /// The entry of the datagram that a fragment belongs to.
     #[inline]
-    fn find(&self, fragment: &Fragment<'_>, now: Instant) -> Option<usize> {
+    pub(super) fn find(&self, fragment: &Fragment<'_>, now: Instant) -> Option<usize> {
         let same = |entry: &Reassembly| {
             entry.tag == fragment.header.datagram_tag
                 && !entry.is_free()
@@ -589,7 +589,7 @@ fn close_gaps<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &mut Reassembly) -> bool {
     true
 }
 
-fn tell<S: Sink>(cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>, fate: FragmentFate) {
+pub(super) fn tell<S: Sink>(cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>, fate: FragmentFate) {
     if let FragmentFate::Dropped(reason) = fate {
         cx.count(reason);
     }
