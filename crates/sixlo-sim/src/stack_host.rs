@@ -38,9 +38,6 @@ const ADDRESSES: usize = 3;
 /// Neighbours whose last frame a node remembers, to know its retransmission.
 const SEEN: usize = 16;
 
-/// Datagrams that a node forwards by their fragments at once (Lenders et al. 2021, section IV-A).
-const VRBS: usize = 16;
-
 /// The memory of a node's stack, on the heap.
 pub struct Heap {
     bytes: Vec<u8>,
@@ -80,8 +77,8 @@ impl Heap {
             seen: vec![Seen::EMPTY; SEEN],
             reassemblies: (0..reassemblies).map(|_| Reassembly::EMPTY).collect(),
             contexts: vec![Context::EMPTY; CONTEXTS_MAX],
-            vrbs: vec![Vrb::EMPTY; VRBS],
-            peers: vec![Peer::EMPTY; 2 * VRBS],
+            vrbs: vec![Vrb::EMPTY; usize::from(config.vrb_entries)],
+            peers: vec![Peer::EMPTY; 2 * usize::from(config.vrb_entries)],
             addresses: vec![Address::EMPTY; ADDRESSES],
             neighbors: Vec::new(),
             routes: vec![Route::EMPTY; setup.routes.len()],

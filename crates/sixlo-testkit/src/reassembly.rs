@@ -181,7 +181,9 @@ impl Bench<'_> {
             ipv6: &self.ipv6,
             netif: &self.netif,
         };
-        let next = self.lowpan.frame(&mut cx, &ways, payload, &meta, &RxInfo::default());
+        let next = self
+            .lowpan
+            .frame(&mut cx, &ways, payload, &meta, &RxInfo::default());
         let Some(next) = next else { return };
         let Next::To(_, packet) = next else {
             panic!("a datagram goes up");

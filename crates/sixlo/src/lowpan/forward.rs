@@ -5,9 +5,9 @@
 //! each fragment of RFC 4944 tells its offset. Those that follow get another tag, no more. Each is written once, as the
 //! payload of the frame that it goes out in.
 
+use super::cut::compress_head;
 use super::reassembly::{Fragment, tell};
 use super::vrb::{End, Kind};
-use super::cut::compress_head;
 use super::{Eviction, Lowpan};
 use crate::ground::Cx;
 use crate::ipv6::Ipv6;
@@ -98,9 +98,7 @@ impl Lowpan<'_> {
         let Some((iface, link_dst)) = ways.ipv6.relay(head, size, fragment.meta) else {
             return Ok(false);
         };
-        header
-            .check(whole.len())
-            .map_err(|_| Reason::FragmentInvalid)?;
+        header.check(whole.len()).map_err(|_| Reason::FragmentInvalid)?;
         let from = key(fragment);
         if let Some(index) = self.vrbs.find_in(false, from) {
             let entry = self.vrbs.entry(index);
@@ -122,7 +120,14 @@ impl Lowpan<'_> {
         let evict = (reassembly.eviction == Eviction::Stalest).then_some(reassembly.progress_window);
         let entry = self
             .vrbs
-            .open(cx.now, Kind::Plain, (from, to), header.datagram_size, config.timeout, evict)
+            .open(
+                cx.now,
+                Kind::Plain,
+                (from, to),
+                header.datagram_size,
+                config.timeout,
+                evict,
+            )
             .ok_or(Reason::ForwardFull)?;
         if let Some(hop_limit) = head.get_mut(HOP_LIMIT_AT) {
             *hop_limit = hop_limit.saturating_sub(1);
@@ -246,7 +251,11 @@ impl Lowpan<'_> {
         let (mut from, end) = (from, part.offset + part.len());
         let room = out.room.saturating_sub(frag::Fragment::SUBSEQUENT_LEN);
         while from < end {
-            let len = if end - from <= room { end - from } else { room / 8 * 8 };
+            let len = if end - from <= room {
+                end - from
+            } else {
+                room / 8 * 8
+            };
             if len == 0 {
                 return Err(Reason::LinkRefused);
             }
@@ -283,7 +292,10 @@ impl Lowpan<'_> {
         buf.set_msg(&packet, Msg::down(Ty::Link, self.vrbs.entry(entry).out_tag));
         // It was made for it.
         let written = buf.bytes_mut(&packet).map(|place| header.emit(place));
-        debug_assert!(matches!(written, Ok(Ok(_))), "a new packet has room for its header");
+        debug_assert!(
+            matches!(written, Ok(Ok(_))),
+            "a new packet has room for its header"
+        );
         Ok(packet)
     }
 

@@ -164,7 +164,9 @@ impl<'a> Vrbs<'a> {
         };
         let index = self.table.iter().position(broken).or_else(|| {
             let stale = self.table.iter().enumerate().filter(|(_, entry)| stale(entry));
-            stale.min_by_key(|(_, entry)| entry.deadline).map(|(index, _)| index)
+            stale
+                .min_by_key(|(_, entry)| entry.deadline)
+                .map(|(index, _)| index)
         })?;
         self.free(index);
         Some(index)

@@ -51,7 +51,10 @@ fn assert_forgotten(net: &mut Net) {
     net.pass(Duration::from_secs(70));
     net.assert_idle();
     for node in &net.nodes {
-        assert_eq!(node.stack.get(Target::Stack, Opt::Forwards).expect("an option"), 0);
+        assert_eq!(
+            node.stack.get(Target::Stack, Opt::Forwards).expect("an option"),
+            0
+        );
         assert_eq!(node.stack.next_deadline(net.now), None, "a timer is left");
     }
 }
@@ -77,7 +80,10 @@ fn a_datagram_of_any_size_crosses_three_hops_without_being_put_together_on_the_w
                 Event::FragmentIn { fate, .. } => Some(*fate),
                 _ => None,
             });
-            assert!(fates.into_iter().all(|fate| fate == FragmentFate::Forwarded), "{len} bytes");
+            assert!(
+                fates.into_iter().all(|fate| fate == FragmentFate::Forwarded),
+                "{len} bytes"
+            );
         }
         assert_forgotten(&mut net);
     }
@@ -88,7 +94,12 @@ fn a_datagram_of_any_size_crosses_three_hops_without_being_put_together_on_the_w
 fn each_hop_swaps_the_tag() {
     let mut net = chain(3, as_rfc);
     assert!(transfer(&mut net, 600).is_some());
-    let tags = |k| -> Vec<u16> { fragments_of(&net, k).iter().map(|(f, _)| f.datagram_tag).collect() };
+    let tags = |k| -> Vec<u16> {
+        fragments_of(&net, k)
+            .iter()
+            .map(|(f, _)| f.datagram_tag)
+            .collect()
+    };
     let (sent, forwarded) = (tags(1), tags(2));
     assert_eq!(sent.len(), forwarded.len());
     assert!(sent.iter().all(|tag| *tag == sent[0]) && forwarded.iter().all(|tag| *tag == forwarded[0]));
@@ -135,7 +146,10 @@ fn whichever_frame_is_lost_the_rest_of_the_datagram_is_not_sent_on() {
         let (missing, _) = fragment(&frame).expect("a fragment");
         // Whoever sent the lost frame sends no fragment behind it.
         let after = fragments_of(&net, victim);
-        assert!(after.iter().all(|(f, _)| f.start() <= missing.start()), "without frame {lost}");
+        assert!(
+            after.iter().all(|(f, _)| f.start() <= missing.start()),
+            "without frame {lost}"
+        );
         assert_forgotten(&mut net);
     }
 }
@@ -151,7 +165,9 @@ fn a_fragment_that_was_lost_unnoticed_ends_the_datagram_at_the_next_hop() {
     loop {
         let node = net.node(1);
         node.stack.poll(now, &mut node.log);
-        let Some(frame) = into_void(&mut net, 1) else { break };
+        let Some(frame) = into_void(&mut net, 1) else {
+            break;
+        };
         frames.push(frame);
     }
     for (number, frame) in frames.iter().enumerate() {
@@ -178,7 +194,9 @@ fn xf8_a_fragment_without_a_first_one_is_dropped_or_put_together_as_configured()
         loop {
             let node = net.node(1);
             node.stack.poll(now, &mut node.log);
-            let Some(frame) = into_void(&mut net, 1) else { break };
+            let Some(frame) = into_void(&mut net, 1) else {
+                break;
+            };
             frames.push(frame);
         }
         frames.rotate_left(1);
@@ -198,7 +216,9 @@ fn without_room_in_the_table_a_datagram_is_dropped_or_put_together_as_configured
         let mut net = chain(3, if fallback { as_paper } else { as_rfc });
         let to = net.bind(3, PORT);
         // Five datagrams whose first fragments all come before the others; there are four places.
-        let frames: Vec<Vec<Vec<u8>>> = (0..5).map(|n| datagram_in_frames(&mut net, 1, 3, 200, n)).collect();
+        let frames: Vec<Vec<Vec<u8>>> = (0..5)
+            .map(|n| datagram_in_frames(&mut net, 1, 3, 200, n))
+            .collect();
         for at in 0..frames[0].len() {
             for frames in &frames {
                 put(&mut net, &frames[at]);
@@ -212,7 +232,10 @@ fn without_room_in_the_table_a_datagram_is_dropped_or_put_together_as_configured
         // The socket holds four.
         assert_eq!(received, delivered.min(4));
         assert_eq!(fallbacks(&mut net), usize::from(fallback));
-        assert_eq!(net.node(2).stack.drops(Reason::ForwardFull) as usize, usize::from(!fallback));
+        assert_eq!(
+            net.node(2).stack.drops(Reason::ForwardFull) as usize,
+            usize::from(!fallback)
+        );
         assert_forgotten(&mut net);
     }
 }
@@ -300,7 +323,11 @@ fn fragments_keep_the_gap_at_the_sender_and_at_forwarders_and_whole_packets_do_n
     net.send(1, from, (global(3), PORT), &payload(400));
     net.send(1, from, (global(3), PORT), b"short");
     net.pass(Duration::from_secs(2));
-    assert_eq!(net.receive(3, to).as_deref(), Some(b"short".as_slice()), "it overtakes");
+    assert_eq!(
+        net.receive(3, to).as_deref(),
+        Some(b"short".as_slice()),
+        "it overtakes"
+    );
     assert_eq!(net.receive(3, to), Some(payload(400)));
     for k in [1, 2] {
         let times = net.node(k).log.0.iter().filter_map(|(at, event)| match event {
@@ -308,7 +335,10 @@ fn fragments_keep_the_gap_at_the_sender_and_at_forwarders_and_whole_packets_do_n
             _ => None,
         });
         let times: Vec<_> = times.collect();
-        assert!(times.windows(2).skip(1).all(|pair| pair[1] >= pair[0] + gap), "node {k}: {times:?}");
+        assert!(
+            times.windows(2).skip(1).all(|pair| pair[1] >= pair[0] + gap),
+            "node {k}: {times:?}"
+        );
     }
     assert_forgotten(&mut net);
 }
@@ -400,6 +430,9 @@ fn fallbacks(net: &mut Net) -> usize {
 fn renumbered(frame: &[u8], sequence: u8) -> Vec<u8> {
     let mut frame = frame.to_vec();
     frame[2] = sequence;
-    assert_eq!(Header::parse(&frame).expect("ours").0.dst, LinkAddr::Extended(eui(2)));
+    assert_eq!(
+        Header::parse(&frame).expect("ours").0.dst,
+        LinkAddr::Extended(eui(2))
+    );
     frame
 }

@@ -53,11 +53,7 @@ const TABLE: &[Row] = &[
     ("reassembly-eviction", Target::Stack, Some((&[0, 1], &[2]))),
     ("reassemblies", Target::Stack, None),
     ("forward-fallback", Target::Stack, Some((&[0, 1], &[2]))),
-    (
-        "forward-timeout-us",
-        Target::Stack,
-        Some((&[0, 65_000_000], &[])),
-    ),
+    ("forward-timeout-us", Target::Stack, Some((&[0, 65_000_000], &[]))),
     ("forwards", Target::Stack, None),
     ("forward-fallbacks", Target::Stack, None),
     ("forwarding", Target::Stack, Some((&[0, 1], &[2]))),
