@@ -1,7 +1,6 @@
 //! Whole stacks, driven as a driver would.
 
 mod basics;
-mod forward;
 mod ground;
 mod hostile;
 pub(crate) mod net;
