@@ -106,6 +106,8 @@ macro_rules! node {
                 seen: SEEN,
                 reassemblies: REASSEMBLIES,
                 contexts: CONTEXTS,
+                vrbs: &mut [],
+                peers: &mut [],
                 addresses: ADDRESSES,
                 neighbors: NEIGHBORS,
                 routes: ROUTES,

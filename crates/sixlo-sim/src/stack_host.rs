@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use sixlo::ipv6::{Address, Neighbor, Route};
-use sixlo::lowpan::{Eviction, Reassembly};
+use sixlo::lowpan::{Eviction, Peer, Reassembly, Vrb};
 use sixlo::mac::csma::CsmaConfig;
 use sixlo::mac::duplicates::Seen;
 use sixlo::netapi::{Msg, Ty};
@@ -49,6 +49,8 @@ pub struct Heap {
     seen: Vec<Seen>,
     reassemblies: Vec<Reassembly>,
     contexts: Vec<Context>,
+    vrbs: Vec<Vrb>,
+    peers: Vec<Peer>,
     addresses: Vec<Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -75,6 +77,8 @@ impl Heap {
             seen: vec![Seen::EMPTY; SEEN],
             reassemblies: (0..reassemblies).map(|_| Reassembly::EMPTY).collect(),
             contexts: vec![Context::EMPTY; CONTEXTS_MAX],
+            vrbs: vec![Vrb::EMPTY; usize::from(config.vrb_entries)],
+            peers: vec![Peer::EMPTY; 2 * usize::from(config.vrb_entries)],
             addresses: vec![Address::EMPTY; ADDRESSES],
             neighbors: Vec::new(),
             routes: vec![Route::EMPTY; setup.routes.len()],
@@ -94,6 +98,8 @@ impl Heap {
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
+            vrbs: &mut self.vrbs,
+            peers: &mut self.peers,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlo::ipv6::{self, Neighbor, Route};
-use sixlo::lowpan::Reassembly;
+use sixlo::lowpan::{Peer, Reassembly, Vrb};
 use sixlo::mac::duplicates::Seen;
 use sixlo::netdev::{Caps, FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxOutcome, TxReport};
 use sixlo::netif::{IfaceConfig, Interface};
@@ -27,6 +27,9 @@ pub(crate) const ME: u8 = 1;
 pub(crate) const PAN: u16 = 0x23;
 /// Interfaces: a device that does CSMA and check sequences by itself, and one that does neither.
 pub(crate) const IFACES: usize = 2;
+
+/// Datagrams that are forwarded by their fragments at once.
+const VRBS: usize = 3;
 /// Ports that it listens on from the start.
 const PORTS: [u16; 2] = [0xf0b0, 0xf0b1];
 /// More calls in a row than a stack can ask for.
@@ -53,6 +56,8 @@ pub(crate) struct Store {
     seen: Vec<Seen>,
     reassemblies: Vec<Reassembly>,
     contexts: [Context; CONTEXTS_MAX],
+    vrbs: [Vrb; VRBS],
+    peers: [Peer; VRBS],
     addresses: Vec<ipv6::Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -73,6 +78,8 @@ impl Store {
             seen: vec![Seen::EMPTY; entries],
             reassemblies: (0..sizes.reassemblies).map(|_| Reassembly::EMPTY).collect(),
             contexts: [Context::EMPTY; CONTEXTS_MAX],
+            vrbs: [Vrb::EMPTY; VRBS],
+            peers: [Peer::EMPTY; VRBS],
             addresses: vec![ipv6::Address::EMPTY; entries],
             neighbors: vec![Neighbor::EMPTY; entries],
             routes: vec![Route::EMPTY; entries],
@@ -91,6 +98,8 @@ impl Store {
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
+            vrbs: &mut self.vrbs,
+            peers: &mut self.peers,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

@@ -2,9 +2,12 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use sixlo::ground::{Core, Cx};
-use sixlo::lowpan::{Eviction, Lowpan, LowpanConfig, Reassembly, ReassemblyConfig};
+use sixlo::ipv6::{Ipv6, Ipv6Config};
+use sixlo::lowpan::{Eviction, Lowpan, LowpanConfig, Reassembly, ReassemblyConfig, Tables, Ways};
+use sixlo::mac::duplicates::{self, Duplicates};
 use sixlo::netapi::Next;
 use sixlo::netdev::{IfaceId, RxInfo};
+use sixlo::netif::Netif;
 use sixlo::netreg::Registry;
 use sixlo::pktbuf::{Meta, PktBuf, Seg, Slot};
 use sixlo::rng::Rng;
@@ -68,6 +71,8 @@ fn content(node: u8, tag: u16, size: usize) -> Vec<u8> {
 struct Bench<'a> {
     core: Core<'a>,
     lowpan: Lowpan<'a>,
+    ipv6: Ipv6<'a>,
+    netif: Netif<'a>,
     ledger: Ledger,
     now: Instant,
 }
@@ -96,10 +101,18 @@ pub fn reassembly(data: &[u8]) {
         },
         ..LowpanConfig::default()
     };
+    let tables = Tables {
+        reassemblies: &mut table,
+        contexts: &mut contexts,
+        vrbs: &mut [],
+        peers: &mut [],
+    };
     let buf = PktBuf::new(&mut bytes, &mut segs, &mut slots, [0; 2]).expect("no reserve");
     let mut bench = Bench {
         core: Core::new(buf, Registry::new(&mut []), Timers::new(&mut []), Rng::new(1)),
-        lowpan: Lowpan::new(&mut table, &mut contexts, config, 0),
+        lowpan: Lowpan::new(tables, config, 0),
+        ipv6: Ipv6::new(&mut [], &mut [], &mut [], Ipv6Config::default()),
+        netif: Netif::new(&mut [], Duplicates::new(&mut [], duplicates::WINDOW)),
         ledger: Ledger::default(),
         now: Instant::from_micros(1_000_000),
     };
@@ -164,7 +177,13 @@ impl Bench<'_> {
             sink: &mut self.ledger,
             now: self.now,
         };
-        let next = self.lowpan.frame(&mut cx, payload, &meta, &RxInfo::default());
+        let ways = Ways {
+            ipv6: &self.ipv6,
+            netif: &self.netif,
+        };
+        let next = self
+            .lowpan
+            .frame(&mut cx, &ways, payload, &meta, &RxInfo::default());
         let Some(next) = next else { return };
         let Next::To(_, packet) = next else {
             panic!("a datagram goes up");

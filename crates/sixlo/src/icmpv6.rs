@@ -191,7 +191,6 @@ fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
     if request.src.is_unspecified() || request.src.is_multicast() {
         return Err(Reason::Ipv6Address);
     }
-    buf.discard_marked(packet);
     *buf.write_at(packet, 0)? = [ECHO_REPLY, 0, 0, 0];
     let sum = sum(buf, packet, 0);
     *buf.write_at(packet, 2)? = sum.to_be_bytes();
@@ -210,7 +209,10 @@ fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
         next_header: NextHeader::ICMPV6,
         ..request
     };
-    *buf.prepend(packet)? = head.emit();
+    // Extension headers go; there was a header of IPv6 in front of them.
+    buf.unmark(packet, ipv6::HEADER_LEN);
+    buf.discard_marked(packet);
+    *buf.write_at(packet, 0)? = head.emit();
     cx.turn_around(packet, Module::Icmpv6);
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::wire::ipv6::{ALL_NODES, ALL_ROUTERS, MTU_MIN, NextHeader, solicited_n
 mod extensions;
 mod input;
 mod output;
+mod relay;
 mod tables;
 #[cfg(test)]
 mod tests;

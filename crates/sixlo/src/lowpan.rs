@@ -5,26 +5,34 @@
 //! fragment cut straight into it. On the way up a frame is read where the device holds it, and its bytes are copied
 //! once, into the packet that they belong to.
 
-use crate::ground::Cx;
+use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::RxInfo;
-use crate::pktbuf::{Class, Meta, Pkt, PktBuf};
+use crate::pktbuf::{Class, Meta, Pkt, PktBuf, Queue};
 use crate::time::Instant;
-use crate::trace::{End, Event, Module, PktId, Reason, Sink};
+use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
 use crate::wire::lowpan::rh::RoutingHeader;
 use crate::wire::lowpan::{self as dispatch, Dispatch, Preface, frag};
 
 mod cut;
+mod forward;
+mod peers;
 mod reassembly;
 mod strategy;
+mod vrb;
 
 pub use cut::Piece;
+pub use forward::Ways;
+pub use peers::Peer;
 pub use reassembly::{Eviction, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
 pub use strategy::{ForwardConfig, Gap, RecoverConfig, Strategy};
+pub use vrb::Vrb;
 
-use reassembly::{Fragment, Reassembler};
+use peers::Peers;
+use reassembly::{Fragment, Reassembler, tell};
+use vrb::Vrbs;
 
 /// Expanded headers that a frame usually carries: IPv6 and UDP, with room for one extension header, in bytes.
 const HEADERS_LEN: usize = 96;
@@ -48,30 +56,53 @@ pub struct LowpanConfig {
 pub struct Lowpan<'a> {
     reassembler: Reassembler<'a>,
     contexts: &'a mut [Context],
+    vrbs: Vrbs<'a>,
+    forward: ForwardConfig,
+    /// Payloads of frames that go to the interfaces.
+    outbox: Queue,
+    /// Datagrams that should have been forwarded by their fragments and were put together here instead.
+    fallbacks: u32,
     /// The tag of the next datagram that is fragmented.
     tag: u16,
+}
+
+/// The memory of the module. The length of each slice is a capacity.
+pub struct Tables<'a> {
+    /// Reassemblies at once.
+    pub reassemblies: &'a mut [Reassembly],
+    /// Compression contexts, at most 16 (RFC 6282 section 3.1.2).
+    pub contexts: &'a mut [Context],
+    /// Datagrams whose fragments are forwarded at once.
+    pub vrbs: &'a mut [Vrb],
+    /// Neighbours between which they are forwarded.
+    pub peers: &'a mut [Peer],
 }
 
 impl<'a> Lowpan<'a> {
     /// Puts the module together. `tag` is where the datagram tags begin: random, so that a reboot does not continue
     /// reassemblies of before.
-    pub fn new(
-        table: &'a mut [Reassembly],
-        contexts: &'a mut [Context],
-        config: LowpanConfig,
-        tag: u16,
-    ) -> Self {
-        contexts.fill(Context::EMPTY);
+    pub fn new(tables: Tables<'a>, config: LowpanConfig, tag: u16) -> Self {
+        tables.contexts.fill(Context::EMPTY);
         Self {
-            reassembler: Reassembler::new(table, config.reassembly),
-            contexts,
+            reassembler: Reassembler::new(tables.reassemblies, config.reassembly),
+            contexts: tables.contexts,
+            vrbs: Vrbs::new(tables.vrbs, Peers::new(tables.peers)),
+            forward: config.forward,
+            outbox: Queue::EMPTY,
+            fallbacks: 0,
             tag,
         }
     }
 
     /// Gives the tables back.
-    pub fn into_tables(self) -> (&'a mut [Reassembly], &'a mut [Context]) {
-        (self.reassembler.into_table(), self.contexts)
+    pub fn into_tables(self) -> Tables<'a> {
+        let (vrbs, peers) = self.vrbs.into_parts();
+        Tables {
+            reassemblies: self.reassembler.into_table(),
+            contexts: self.contexts,
+            vrbs,
+            peers: peers.into_table(),
+        }
     }
 
     /// Sets or deletes (`None`) a compression context (RFC 6282 section 3.1.2). False if there is no such place.
@@ -88,7 +119,7 @@ impl<'a> Lowpan<'a> {
     }
 
     /// The reassembly table's behaviour.
-    pub fn reassembly_config(&self) -> ReassemblyConfig {
+    pub const fn reassembly_config(&self) -> ReassemblyConfig {
         self.reassembler.config()
     }
 
@@ -104,31 +135,67 @@ impl<'a> Lowpan<'a> {
 
     /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
     pub fn deadline_changed(&mut self) -> bool {
-        self.reassembler.changed()
+        // Both are asked, so that both forget.
+        self.reassembler.changed() | self.vrbs.changed()
     }
 
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
-        self.reassembler.deadline()
+        let (reassembly, forwarding) = (self.reassembler.deadline(), self.vrbs.deadline());
+        reassembly.into_iter().chain(forwarding).min()
     }
 
-    /// Gives up the reassemblies whose time is over.
+    /// Gives up the reassemblies, and forgets the forwarded datagrams, whose time is over.
     pub fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
         self.reassembler.expire(cx);
+        self.vrbs.expire(cx.now);
+    }
+
+    /// A frame's payload that is to be sent: its metadata names interface and next hop, its message what it is.
+    pub fn outgoing(&mut self, core: &mut Core<'_>) -> Option<Pkt> {
+        core.buf.pop(&mut self.outbox)
+    }
+
+    /// Datagrams that are forwarded by their fragments.
+    pub fn forwards_under_way(&self) -> usize {
+        self.vrbs.used()
+    }
+
+    /// Datagrams that should have been forwarded by their fragments and were put together here instead.
+    pub const fn fallbacks(&self) -> u32 {
+        self.fallbacks
+    }
+
+    /// How fragments are forwarded.
+    pub const fn forward_config(&self) -> ForwardConfig {
+        self.forward
+    }
+
+    /// Changes how fragments are forwarded, from the next datagram on.
+    pub const fn set_forward_config(&mut self, config: ForwardConfig) {
+        self.forward = config;
     }
 
     /// Ends every packet that is kept here.
     pub fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, reason: Reason) {
         self.reassembler.give_up_all(cx, reason);
+        self.vrbs.clear();
+        while let Some(packet) = cx.core.buf.pop(&mut self.outbox) {
+            let _ended = cx.drop(packet, Module::Lowpan, reason);
+        }
     }
 
     /// Shows every packet that is kept here to an audit.
     pub fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
         self.reassembler.holds(buf, see);
+        buf.walk(&self.outbox, see);
     }
 
     /// The link is done with a frame of this packet: it was sent, or it failed.
     pub fn settle<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt, failed: Option<Reason>) {
+        let buf = &cx.core.buf;
+        let (iface, tag) = (buf.meta(&packet).iface, buf.msg(&packet).context);
+        self.forwarded(iface, tag, failed.is_some());
         let _ended = cx.end(packet, Module::Netif, failed.map_or(End::Sent, End::Dropped));
     }
 
@@ -136,11 +203,12 @@ impl<'a> Lowpan<'a> {
     pub fn frame<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
         payload: &[u8],
         meta: &Meta,
         info: &RxInfo,
     ) -> Option<Next> {
-        match self.read(cx, payload, meta, info) {
+        match self.read(cx, ways, payload, meta, info) {
             Ok(packet) => packet.map(|packet| Next::To(Msg::up(Ty::Ipv6, u16::from(meta.iface.0)), packet)),
             Err(reason) => {
                 cx.count(reason);
@@ -158,6 +226,7 @@ impl<'a> Lowpan<'a> {
     fn read<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
         payload: &[u8],
         meta: &Meta,
         info: &RxInfo,
@@ -165,7 +234,7 @@ impl<'a> Lowpan<'a> {
         let (dispatch, body) = strip(payload)?;
         match dispatch {
             Dispatch::Iphc | Dispatch::Ipv6 => self.whole(cx, dispatch, body, meta, info.id).map(Some),
-            Dispatch::Frag1 | Dispatch::FragN => self.fragment(cx, body, meta, info.id),
+            Dispatch::Frag1 | Dispatch::FragN => self.fragment(cx, ways, body, meta, info.id),
             // RFC 4944 section 10 is deprecated by RFC 6282 section 1; RFC 8931 is not spoken here.
             _ => Err(Reason::LowpanDispatch),
         }
@@ -220,44 +289,88 @@ impl<'a> Lowpan<'a> {
     fn fragment<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
         body: &[u8],
         meta: &Meta,
         id: PktId,
     ) -> Result<Option<Pkt>, Reason> {
         let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
-        let (mut headers, mut long_headers);
-        let (expanded, data): (&[u8], &[u8]) = if header.is_first() {
-            // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no fragment.
-            let (dispatch, body) = strip(data)?;
-            if !matches!(dispatch, Dispatch::Iphc | Dispatch::Ipv6) {
-                return Err(Reason::LowpanDispatch);
-            }
-            let link = Link {
-                src: meta.link_src,
-                dst: meta.link_dst,
-            };
-            let size = Some(usize::from(header.datagram_size));
-            let contexts = Contexts(self.contexts);
-            headers = [0; HEADERS_LEN];
-            match expand(dispatch, body, &link, &contexts, size, &mut headers) {
-                Err(ParseError::NoRoom) => {
-                    long_headers = [0; HEADERS_LEN_MAX];
-                    expand(dispatch, body, &link, &contexts, size, &mut long_headers)
-                }
-                expanded => expanded,
-            }
-            .map_err(header_reason)?
-        } else {
-            (&[], data)
-        };
-        let fragment = Fragment {
+        let mut fragment = Fragment {
             meta,
             header,
-            expanded,
+            expanded: &[],
             data,
             id,
         };
-        Ok(self.reassembler.insert(cx, fragment))
+        if !header.is_first() {
+            return Ok(self.follow_up(cx, ways, &fragment));
+        }
+        // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no fragment.
+        let (dispatch, body) = strip(data)?;
+        if !matches!(dispatch, Dispatch::Iphc | Dispatch::Ipv6) {
+            return Err(Reason::LowpanDispatch);
+        }
+        let link = Link {
+            src: meta.link_src,
+            dst: meta.link_dst,
+        };
+        let size = usize::from(header.datagram_size);
+        let mut headers = [0; HEADERS_LEN];
+        let mut long_headers;
+        let contexts = Contexts(self.contexts);
+        let (expanded, data): (&[u8], &[u8]) =
+            match expand(dispatch, body, &link, &contexts, Some(size), &mut headers) {
+                Err(ParseError::NoRoom) => {
+                    long_headers = [0; HEADERS_LEN_MAX];
+                    expand(dispatch, body, &link, &contexts, Some(size), &mut long_headers)
+                }
+                expanded => expanded,
+            }
+            .map_err(header_reason)?;
+        fragment.expanded = expanded;
+        fragment.data = data;
+        if self.forwards(ways, meta) && self.reassembler.find(&fragment, cx.now).is_none() {
+            match self.forward_first(cx, ways, &fragment) {
+                Ok(true) => return Ok(None),
+                Ok(false) => {}
+                Err(reason) if !self.forward.fallback || reason == Reason::FragmentDuplicate => {
+                    tell(cx, &fragment, FragmentFate::Dropped(reason));
+                    return Ok(None);
+                }
+                Err(_) => self.fall_back(cx, &fragment),
+            }
+        }
+        Ok(self.reassembler.insert(cx, &fragment))
+    }
+
+    /// A fragment other than the first; gives the datagram if it is complete now.
+    fn follow_up<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
+        fragment: &Fragment<'_>,
+    ) -> Option<Pkt> {
+        let refused = if let Some(index) = self.vrbs.find_in(false, forward::key(fragment)) {
+            self.forward_next(cx, ways, index, fragment).err()
+        } else if !self.forwards(ways, fragment.meta) || self.reassembler.find(fragment, cx.now).is_some() {
+            return self.reassembler.insert(cx, fragment);
+        } else if self.forward.fallback {
+            self.fall_back(cx, fragment);
+            return self.reassembler.insert(cx, fragment);
+        } else {
+            // RFC 8930 section 5: without state of the first fragment it must be dropped.
+            Some(Reason::FragmentUnknown)
+        };
+        if let Some(reason) = refused {
+            tell(cx, fragment, FragmentFate::Dropped(reason));
+        }
+        None
+    }
+
+    /// A datagram that should be forwarded is put together here (Lenders et al. 2021, section III-B).
+    fn fall_back<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>) {
+        self.fallbacks = self.fallbacks.saturating_add(1);
+        tell(cx, fragment, FragmentFate::FellBack);
     }
 }
 
@@ -345,31 +458,17 @@ fn store<S: Sink>(
     meta: &Meta,
     id: PktId,
 ) -> Result<Pkt, Reason> {
-    let packet = new_packet(cx, header, data, meta, id)?;
-    cx.event(Event::Decompressed {
-        id,
-        compressed_len: compressed_len as u16,
-        len: (header.len() + data.len()) as u16,
-    });
-    Ok(packet)
-}
-
-/// A packet of headers and what follows them, with this metadata.
-#[cfg_attr(target_os = "none", inline(never))]
-#[cfg_attr(not(target_os = "none"), inline)]
-fn new_packet<S: Sink>(
-    cx: &mut Cx<'_, '_, S>,
-    header: &[u8],
-    data: &[u8],
-    meta: &Meta,
-    id: PktId,
-) -> Result<Pkt, Reason> {
     let len = header.len() + data.len();
     let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
     if let Err(reason) = fill(&mut cx.core.buf, &packet, meta, header, data) {
         let _ended = cx.drop(packet, Module::Lowpan, reason);
         return Err(reason);
     }
+    cx.event(Event::Decompressed {
+        id,
+        compressed_len: compressed_len as u16,
+        len: len as u16,
+    });
     Ok(packet)
 }
 

@@ -210,6 +210,14 @@ impl Interface {
         }
     }
 
+    /// The MAC header of a frame to this destination.
+    fn header(&self, sequence: u8, dst: LinkAddr) -> Header<'static> {
+        let pan = self.config.pan;
+        let mut header = Header::data(sequence, pan, dst, self.source());
+        header.src_pan = (!self.config.pan_id_compression).then_some(pan);
+        header
+    }
+
     /// Whether a frame with this destination is for this interface.
     fn is_me(&self, addr: LinkAddr) -> bool {
         match addr {
@@ -230,6 +238,8 @@ pub struct FrameHead {
     pub src: LinkAddr,
     /// The link destination.
     pub dst: LinkAddr,
+    /// What becomes of a datagram that the frame does not hold.
+    pub strategy: Strategy,
 }
 
 /// The module.
@@ -292,6 +302,12 @@ impl<'a> Netif<'a> {
     /// The address that an interface sends from.
     pub fn source(&self, iface: IfaceId) -> Option<LinkAddr> {
         self.up(iface).map(Interface::source)
+    }
+
+    /// Bytes of payload that a frame to this destination holds.
+    pub fn room(&self, iface: IfaceId, dst: LinkAddr) -> Option<usize> {
+        let iface = self.up(iface)?;
+        Some((FRAME_LEN_MAX - FCS_LEN).saturating_sub(iface.header(0, dst).emit_len()))
     }
 
     /// Packets that wait behind the one being sent.
@@ -385,17 +401,22 @@ impl<'a> Netif<'a> {
         let iface = self.up_mut(id).filter(|iface| iface.phase == Phase::Ready)?;
         let packet = iface.current.as_ref()?;
         let (src, dst) = (iface.source(), cx.core.buf.meta(packet.pkt()).link_dst);
-        let (sequence, pan) = (iface.sequence.wrapping_add(1), iface.config.pan);
-        let mut header = Header::data(sequence, pan, dst, src);
+        let sequence = iface.sequence.wrapping_add(1);
+        let mut header = iface.header(sequence, dst);
         header.ack_request = iface.ack_request;
-        header.src_pan = (!iface.config.pan_id_compression).then_some(pan);
         let len = header.emit(out).ok()?;
         iface.sequence = sequence;
         // The check sequence takes its room in the buffer only if it is written there.
         let fcs_len = if iface.config.caps.fcs { 0 } else { FCS_LEN };
         let body = out.len().saturating_sub(fcs_len).min(FRAME_LEN_MAX - FCS_LEN);
         let room = body.saturating_sub(len);
-        let head = FrameHead { len, room, src, dst };
+        let head = FrameHead {
+            len,
+            room,
+            src,
+            dst,
+            strategy: iface.config.strategy,
+        };
         iface.current.as_ref().map(|packet| (head, packet))
     }
 

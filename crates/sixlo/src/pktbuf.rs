@@ -15,13 +15,12 @@ mod meta;
 mod read;
 mod slot;
 mod table;
-mod tail;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use meta::{Class, Meta, NoRoom};
-pub use slot::{Done, Kept, Pile, Pkt, Queue, Seg, Slot};
+pub use slot::{Done, Kept, Pkt, Queue, Seg, Slot};
 
 use crate::netapi::Msg;
 use crate::trace::PktId;
@@ -31,17 +30,18 @@ use table::Table;
 
 /// The packet buffer of a stack: arena, segment table, slot table.
 ///
-/// It counts the packets in hand: asking for one, sharing, popping and resuming add one; releasing, appending, pushing
-/// and keeping take one away. Between two steps of the stack the count is 0, or a packet was lost in the last step.
+/// Debug builds know the owner of each packet and count those in hand: asking for one, sharing, popping and resuming add
+/// one; releasing, appending, pushing and keeping take one away. Between two steps of the stack the count is 0, or a
+/// packet was lost in the last step.
 pub struct PktBuf<'a> {
     arena: Arena<'a>,
     segs: Table<'a, Seg>,
     slots: Table<'a, Slot>,
-    free_segs: u16,
     free_seg: u16,
     free_slot: u16,
-    in_hand: u16,
     live: u16,
+    #[cfg(any(test, debug_assertions))]
+    in_hand: u16,
 }
 
 impl<'a> PktBuf<'a> {
@@ -64,18 +64,28 @@ impl<'a> PktBuf<'a> {
             arena,
             segs: Table::new(segs, Seg::EMPTY),
             slots: Table::new(slots, Slot::EMPTY),
-            free_segs: 0,
             free_seg: 0,
             free_slot: 0,
-            in_hand: 0,
             live: 0,
+            #[cfg(any(test, debug_assertions))]
+            in_hand: 0,
         };
         // From behind, so that the first entries are taken first.
-        for at in (1..=buf.segs.len()).rev() {
+        let mut at = buf.segs.len();
+        while at > 0 {
             buf.put_seg(at);
+            at -= 1;
         }
-        for link in (1..=buf.slots.len()).rev() {
-            buf.put_slot(link);
+        let mut link = buf.slots.len();
+        while link > 0 {
+            let slot = &mut buf.slots[link];
+            slot.link = buf.free_slot;
+            #[cfg(any(test, debug_assertions))]
+            {
+                slot.owner = Owner::Nobody;
+            }
+            buf.free_slot = link;
+            link -= 1;
         }
         Ok(buf)
     }
@@ -105,33 +115,24 @@ impl<'a> PktBuf<'a> {
             return Err(NoRoom::Slots);
         }
         let chunk = self.arena.alloc(class, bytes).ok_or(NoRoom::Bytes)?;
-        self.take_slot(Slot {
-            first: Seg {
-                chunk,
-                start: headroom as u16,
-                len: len as u16,
-                next: 0,
-            },
-            total: len as u16,
-            ..Slot::EMPTY
+        self.take_slot(Seg {
+            chunk,
+            start: headroom as u16,
+            len: len as u16,
+            next: 0,
         })
     }
 
     /// Ends a packet: gives back its slot, its segments, and the chunks that nobody else refers to.
     #[cfg_attr(target_os = "none", inline(never))]
     pub(crate) fn release(&mut self, p: Pkt) -> Done {
+        self.hand_over(&p, Owner::Hand, Owner::Nobody);
         let first = self.slots[p.link()].first;
-        self.expect_owner(&p, Owner::Hand);
-        if first.chunk != 0 {
-            self.arena.release(first.chunk);
-        }
+        self.arena.release(first.chunk);
         if first.next != 0 {
             self.release_chain(first.next);
         }
-        self.put_slot(p.link());
-        self.in_hand -= 1;
-        self.live -= 1;
-        Done(())
+        self.put_slot(p)
     }
 
     /// Another packet over the same chunks, with the same cursor, metadata, message and identity.
@@ -140,31 +141,29 @@ impl<'a> PktBuf<'a> {
     ///
     /// [`NoRoom::Slots`], or [`NoRoom::Segments`] for a packet of several.
     pub fn share(&mut self, p: &Pkt) -> Result<Pkt, NoRoom> {
-        let original = self.slots[p.link()];
         if self.free_slot == 0 {
             return Err(NoRoom::Slots);
         }
-        let mut first = original.first;
-        if first.next != 0 {
-            first.next = self.share_chain(first.next)?;
-        }
+        let mut first = self.slots[p.link()].first;
+        first.next = self.share_chain(first.next)?;
         self.arena.share(first.chunk);
-        self.take_slot(Slot { first, ..original })
+        let twin = self.take_slot(first)?;
+        self.slots[twin.link()] = Slot {
+            first,
+            ..self.slots[p.link()]
+        };
+        Ok(twin)
     }
 
     /// Puts a packet into a table of a module.
-    #[cfg_attr(target_os = "none", inline(never))]
     pub fn keep(&mut self, p: Pkt) -> Kept {
         self.hand_over(&p, Owner::Hand, Owner::Table);
-        self.in_hand -= 1;
         Kept(p)
     }
 
     /// Takes a packet from a table of a module.
-    #[cfg_attr(target_os = "none", inline(never))]
     pub fn resume(&mut self, k: Kept) -> Pkt {
         self.hand_over(&k.0, Owner::Table, Owner::Hand);
-        self.in_hand += 1;
         k.0
     }
 
@@ -172,9 +171,8 @@ impl<'a> PktBuf<'a> {
     #[cfg_attr(target_os = "none", inline(never))]
     pub fn push(&mut self, q: &mut Queue, p: Pkt) -> Done {
         self.hand_over(&p, Owner::Hand, Owner::Queue);
-        self.in_hand -= 1;
-        self.slots[p.link()].link = 0;
         let link = p.link();
+        self.slots[link].link = 0;
         if q.head.is_none() {
             q.head = Some(p);
         } else {
@@ -190,7 +188,6 @@ impl<'a> PktBuf<'a> {
     pub fn pop(&mut self, q: &mut Queue) -> Option<Pkt> {
         let p = q.head.take()?;
         self.hand_over(&p, Owner::Queue, Owner::Hand);
-        self.in_hand += 1;
         q.head = Pkt::from_link(self.slots[p.link()].link);
         q.len -= 1;
         Some(p)
@@ -198,10 +195,7 @@ impl<'a> PktBuf<'a> {
 
     /// Shows each packet of a queue, from the front.
     pub fn walk(&self, q: &Queue, see: &mut dyn FnMut(&Pkt)) {
-        self.walk_links(q.head.as_ref().map_or(0, Pkt::link), see);
-    }
-
-    fn walk_links(&self, mut link: u16, see: &mut dyn FnMut(&Pkt)) {
+        let mut link = q.head.as_ref().map_or(0, Pkt::link);
         while let Some(p) = Pkt::from_link(link) {
             link = self.slots[p.link()].link;
             see(&p);
@@ -238,9 +232,12 @@ impl<'a> PktBuf<'a> {
         self.slots[p.link()].id = id;
     }
 
-    /// Packets that the running step owns: 0 between two steps.
+    /// Packets that the running step owns: 0 between two steps. Counted in debug builds alone, otherwise 0.
     pub fn in_hand(&self) -> usize {
-        usize::from(self.in_hand)
+        #[cfg(any(test, debug_assertions))]
+        return usize::from(self.in_hand);
+        #[cfg(not(any(test, debug_assertions)))]
+        return 0;
     }
 
     /// Packets there are: slots in use.
@@ -269,6 +266,7 @@ impl<'a> PktBuf<'a> {
     }
 
     /// The entry of a segment: 0 is the one in the slot, others are counted from 1.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn seg(&self, p: &Pkt, at: u16) -> &Seg {
         match at {
             0 => &self.slots[p.link()].first,
@@ -277,6 +275,7 @@ impl<'a> PktBuf<'a> {
     }
 
     /// The entry of a segment, to be changed.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn seg_mut(&mut self, p: &Pkt, at: u16) -> &mut Seg {
         match at {
             0 => &mut self.slots[p.link()].first,
@@ -299,25 +298,30 @@ impl<'a> PktBuf<'a> {
         }
     }
 
+    /// A packet of this one segment, and of those behind it.
     #[cfg_attr(target_os = "none", inline(never))]
-    fn take_slot(&mut self, filled: Slot) -> Result<Pkt, NoRoom> {
+    fn take_slot(&mut self, first: Seg) -> Result<Pkt, NoRoom> {
         let p = Pkt::from_link(self.free_slot).ok_or(NoRoom::Slots)?;
         let slot = &mut self.slots[p.link()];
-        debug_assert_eq!(slot.owner, Owner::Nobody, "a free slot has an owner");
         self.free_slot = slot.link;
-        *slot = filled;
-        slot.link = 0;
-        slot.owner = Owner::Hand;
-        self.in_hand += 1;
+        *slot = Slot {
+            first,
+            total: first.len,
+            ..Slot::EMPTY
+        };
         self.live += 1;
+        self.hand_over(&p, Owner::Nobody, Owner::Hand);
         Ok(p)
     }
 
-    fn put_slot(&mut self, link: u16) {
-        let slot = &mut self.slots[link];
-        slot.owner = Owner::Nobody;
-        slot.link = self.free_slot;
-        self.free_slot = link;
+    /// Gives back a slot that nobody owns any more; nothing is done about its segments.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn put_slot(&mut self, p: Pkt) -> Done {
+        self.slots[p.link()].link = self.free_slot;
+        self.free_slot = p.link();
+        self.live -= 1;
+        Done(())
     }
 
     fn take_seg(&mut self, filled: Seg) -> Option<u16> {
@@ -325,10 +329,7 @@ impl<'a> PktBuf<'a> {
         if at == 0 {
             return None;
         }
-        let seg = &mut self.segs[at];
-        self.free_seg = seg.next;
-        self.free_segs -= 1;
-        *seg = filled;
+        self.free_seg = core::mem::replace(&mut self.segs[at], filled).next;
         Some(at)
     }
 
@@ -336,10 +337,10 @@ impl<'a> PktBuf<'a> {
     fn put_seg(&mut self, at: u16) {
         self.segs[at].next = self.free_seg;
         self.free_seg = at;
-        self.free_segs += 1;
     }
 
     /// Gives back a segment and all behind it.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn release_chain(&mut self, mut at: u16) {
         while at != 0 {
             let seg = self.segs[at];
@@ -349,39 +350,32 @@ impl<'a> PktBuf<'a> {
         }
     }
 
-    /// Doubles a segment and all behind it over the same chunks.
-    fn share_chain(&mut self, from: u16) -> Result<u16, NoRoom> {
-        let (mut at, mut needed) = (from, 0);
-        while at != 0 {
-            needed += 1;
-            at = self.segs[at].next;
-        }
-        if needed > self.free_segs {
-            return Err(NoRoom::Segments);
-        }
-        let (mut at, mut first, mut tail) = (from, 0, 0);
-        while at != 0 {
-            let seg = self.segs[at];
+    /// Doubles a segment and all behind it over the same chunks; gives the first one's twin.
+    fn share_chain(&mut self, mut from: u16) -> Result<u16, NoRoom> {
+        let (mut first, mut tail) = (0, 0);
+        while from != 0 {
+            let seg = self.segs[from];
+            let Some(twin) = self.take_seg(Seg { next: 0, ..seg }) else {
+                self.release_chain(first);
+                return Err(NoRoom::Segments);
+            };
             self.arena.share(seg.chunk);
-            let twin = self.take_seg(Seg { next: 0, ..seg }).ok_or(NoRoom::Segments)?;
             match tail {
                 0 => first = twin,
                 tail => self.segs[tail].next = twin,
             }
-            tail = twin;
-            at = seg.next;
+            (tail, from) = (twin, seg.next);
         }
         Ok(first)
     }
 
-    #[cfg_attr(target_os = "none", inline(never))]
+    /// A handle whose packet is another's, or nobody's, is an error of the stack itself: debug builds find it where it is
+    /// used.
+    #[inline]
     fn hand_over(&mut self, p: &Pkt, from: Owner, to: Owner) {
-        self.expect_owner(p, from);
-        self.slots[p.link()].owner = to;
-    }
-
-    /// A handle whose packet is another's, or nobody's, is an error of the stack itself: found where it is used.
-    fn expect_owner(&self, p: &Pkt, owner: Owner) {
-        debug_assert_eq!(self.slots[p.link()].owner, owner, "owner of {p:?}");
+        #[cfg(any(test, debug_assertions))]
+        self.note_owner(p, from, to);
+        #[cfg(not(any(test, debug_assertions)))]
+        let _ = (p, from, to);
     }
 }

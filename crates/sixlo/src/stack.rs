@@ -8,7 +8,7 @@
 use crate::ground::{Core, Cx};
 use crate::icmpv6::Icmpv6;
 use crate::ipv6::Ipv6;
-use crate::lowpan::Lowpan;
+use crate::lowpan::{self, Lowpan, Strategy, Ways};
 use crate::mac::duplicates::Duplicates;
 use crate::netapi::{Msg, Ty};
 use crate::netdev::{FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxReport};
@@ -97,7 +97,16 @@ impl<'a> Stack<'a> {
             core: Core::new(buf, registry, Timers::new(memory.timers), rng),
             modules: Modules {
                 netif: Netif::new(memory.ifaces, duplicates),
-                lowpan: Lowpan::new(memory.reassemblies, memory.contexts, config.lowpan, tag),
+                lowpan: Lowpan::new(
+                    lowpan::Tables {
+                        reassemblies: memory.reassemblies,
+                        contexts: memory.contexts,
+                        vrbs: memory.vrbs,
+                        peers: memory.peers,
+                    },
+                    config.lowpan,
+                    tag,
+                ),
                 ipv6: Ipv6::new(memory.addresses, memory.neighbors, memory.routes, config.ipv6),
                 icmpv6: Icmpv6::new(config.icmpv6),
                 sockets: Sockets::new(memory.mailboxes),
@@ -121,7 +130,12 @@ impl<'a> Stack<'a> {
             sockets,
         } = self.modules;
         let (ifaces, duplicates) = netif.into_parts();
-        let (reassemblies, contexts) = lowpan.into_tables();
+        let lowpan::Tables {
+            reassemblies,
+            contexts,
+            vrbs,
+            peers,
+        } = lowpan.into_tables();
         let (addresses, neighbors, routes) = ipv6.into_tables();
         let (buf, registry, timers) = self.core.into_parts();
         let (bytes, segs, slots) = buf.into_parts();
@@ -135,6 +149,8 @@ impl<'a> Stack<'a> {
             seen: duplicates.into_table(),
             reassemblies,
             contexts,
+            vrbs,
+            peers,
             addresses,
             neighbors,
             routes,
@@ -147,7 +163,12 @@ impl<'a> Stack<'a> {
         let (mut cx, modules) = self.parts(now, sink);
         let taken = modules.netif.receive(&mut cx, iface, frame, &info);
         let Some((payload, meta)) = taken else { return };
-        let next = modules.lowpan.frame(&mut cx, payload, &meta, &info);
+        let ways = Ways {
+            ipv6: &modules.ipv6,
+            netif: &modules.netif,
+        };
+        let next = modules.lowpan.frame(&mut cx, &ways, payload, &meta, &info);
+        modules.send_outgoing(&mut cx);
         if modules.lowpan.deadline_changed() {
             modules.rearm_reassembly(&mut cx);
         }
@@ -190,8 +211,9 @@ impl<'a> Stack<'a> {
                 src: head.src,
                 dst: head.dst,
             };
+            let minimal = head.strategy == Strategy::Forward;
             let body = out.get_mut(head.len..head.len + head.room).unwrap_or_default();
-            match modules.lowpan.cut(&mut cx, packet, &link, body) {
+            match modules.lowpan.cut(&mut cx, packet, &link, minimal, body) {
                 Ok(piece) => {
                     break modules
                         .netif

@@ -152,6 +152,12 @@ reasons! {
     FragmentDuplicate => "fragment-duplicate",
     /// A fragment of a datagram that is complete already, or of one that was given up.
     FragmentLate => "fragment-late",
+    /// A fragment of a datagram of which the first one was not seen (RFC 8930 section 5).
+    FragmentUnknown => "fragment-unknown",
+    /// The rest of a datagram of which a fragment was lost or refused.
+    FragmentBroken => "fragment-broken",
+    /// The virtual reassembly buffer is full.
+    ForwardFull => "forward-full",
     /// The reassembly table is full.
     ReassemblyFull => "reassembly-full",
     /// The reassembly was evicted in favour of a newer datagram.

@@ -25,20 +25,22 @@ const HEAD_LEN: usize = 128;
 
 impl Lowpan<'_> {
     /// Writes the next piece of `packet` into `out`: all of it with its header compressed if it fits, else its next
-    /// fragment. The packet's message tells what it is, and its cursor how much of it lies in fragments already.
+    /// fragment. The packet's message tells what it is, and its cursor how much of it lies in fragments already. A
+    /// `minimal` first fragment carries headers and no more, so that they can grow on the way (RFC 8930 section 6).
     pub fn cut<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         packet: &crate::pktbuf::Kept,
         link: &Link,
+        minimal: bool,
         out: &mut [u8],
     ) -> Result<Piece, Reason> {
         let packet = packet.pkt();
         let msg = cx.core.buf.msg(packet);
         match msg.ty {
-            Ty::Link => ready(&cx.core.buf, packet, out),
+            Ty::Link => self.ready(cx, packet, link, out),
             Ty::Fragment => next(cx, packet, link, msg.context, out),
-            _ => self.first(cx, packet, link, out),
+            _ => self.first(cx, packet, link, minimal, out),
         }
     }
 
@@ -48,6 +50,7 @@ impl Lowpan<'_> {
         cx: &mut Cx<'_, '_, S>,
         packet: &Pkt,
         link: &Link,
+        minimal: bool,
         out: &mut [u8],
     ) -> Result<Piece, Reason> {
         let buf = &cx.core.buf;
@@ -86,9 +89,14 @@ impl Lowpan<'_> {
         let compressed = self.compress(buf, packet, link, room)?;
         let data_room = room.get_mut(compressed.written..).unwrap_or_default();
         // RFC 4944 section 5.3: what the fragment stands for, uncompressed, is a multiple of eight bytes.
-        let end = (compressed.consumed + data_room.len()) / 8 * 8;
+        let end = if minimal {
+            compressed.consumed.next_multiple_of(8)
+        } else {
+            (compressed.consumed + data_room.len()) / 8 * 8
+        };
         let data_len = end.checked_sub(compressed.consumed).ok_or(Reason::LowpanHeader)?;
-        buf.copy_out(packet, compressed.consumed, &mut data_room[..data_len]);
+        let data_room = data_room.get_mut(..data_len).ok_or(Reason::LowpanHeader)?;
+        buf.copy_out(packet, compressed.consumed, data_room);
         cx.core.buf.set_msg(packet, Msg::down(Ty::Fragment, tag));
         let _fits = cx.core.buf.mark(packet, end);
         let (to, len) = (link.dst, end as u16);
@@ -104,6 +112,35 @@ impl Lowpan<'_> {
             len: head + compressed.written + data_len,
             more: true,
         })
+    }
+
+    /// The payload of a frame that was ready before.
+    fn ready<S: Sink>(
+        &self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &Pkt,
+        link: &Link,
+        out: &mut [u8],
+    ) -> Result<Piece, Reason> {
+        let buf = &cx.core.buf;
+        let (iface, tag) = (buf.meta(packet).iface, buf.msg(packet).context);
+        let room = out.get_mut(..buf.len(packet)).ok_or(Reason::LinkRefused)?;
+        let len = buf.copy_out(packet, 0, room);
+        if let Ok((fragment, data)) = Fragment::parse(room) {
+            if self.is_broken(iface, tag) {
+                return Err(Reason::FragmentBroken);
+            }
+            let id = buf.id(packet);
+            cx.event(Event::FragmentOut {
+                id,
+                to: link.dst,
+                tag,
+                size: fragment.datagram_size,
+                offset: fragment.start() as u16,
+                len: data.len() as u16,
+            });
+        }
+        Ok(Piece { len, more: false })
     }
 
     /// Compresses the headers of a packet into `out`.
@@ -124,13 +161,6 @@ impl Lowpan<'_> {
         let len = buf.copy_out(packet, 0, &mut copy);
         compress_head(copy.get(..len).unwrap_or_default(), link, &contexts, out)
     }
-}
-
-/// The payload of a frame that was ready before.
-fn ready(buf: &PktBuf<'_>, packet: &Pkt, out: &mut [u8]) -> Result<Piece, Reason> {
-    let room = out.get_mut(..buf.len(packet)).ok_or(Reason::LinkRefused)?;
-    let len = buf.copy_out(packet, 0, room);
-    Ok(Piece { len, more: false })
 }
 
 /// The next fragment of a datagram whose beginning was sent.
@@ -174,7 +204,7 @@ fn next<S: Sink>(
 }
 
 /// Compresses the headers at the beginning of a packet into `out`.
-fn compress_head(
+pub(super) fn compress_head(
     head: &[u8],
     link: &Link,
     contexts: &Contexts<'_>,

@@ -39,6 +39,8 @@ fn stack(seed: u64) -> Stack<'static> {
         seen: lent(4, || Seen::EMPTY),
         reassemblies: lent(2, || Reassembly::EMPTY),
         contexts: &mut [],
+        vrbs: &mut [],
+        peers: &mut [],
         addresses: lent(6, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: lent(4, || Route::EMPTY),

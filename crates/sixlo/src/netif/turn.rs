@@ -114,7 +114,7 @@ impl Netif<'_> {
         if is_paced(msg) && (iface.takes_turns() || msg.ty != Ty::Fragment) {
             iface.paced_after = cx.now + iface.gap();
         }
-        if msg.ty == Ty::Recover || (msg.ty == Ty::Link && failed.is_some()) {
+        if matches!(msg.ty, Ty::Link | Ty::Recover) {
             iface.phase = Phase::Settling;
             return;
         }

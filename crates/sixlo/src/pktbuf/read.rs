@@ -26,16 +26,19 @@ impl<'a> PktBuf<'a> {
     }
 
     /// The `N` bytes at the cursor, or none if the packet is shorter.
+    #[inline(always)]
     pub fn read<const N: usize>(&self, p: &Pkt) -> Option<[u8; N]> {
         self.read_at(p, 0)
     }
 
     /// The `N` bytes that begin `offset` bytes behind the cursor, or none if the packet is shorter.
+    #[inline(always)]
     pub fn read_at<const N: usize>(&self, p: &Pkt, offset: usize) -> Option<[u8; N]> {
         self.read_from(p, self.marked(p).saturating_add(offset))
     }
 
     /// The `N` bytes that begin `back` bytes before the cursor, or none if not as many are marked.
+    #[inline(always)]
     pub fn read_back<const N: usize>(&self, p: &Pkt, back: usize) -> Option<[u8; N]> {
         self.read_from(p, self.marked(p).checked_sub(back)?)
     }
@@ -61,15 +64,7 @@ impl<'a> PktBuf<'a> {
 
     /// The bytes from the cursor to the end of the segment in which it stands.
     pub fn contiguous(&self, p: &Pkt) -> &[u8] {
-        let slot = &self.slots[p.link()];
-        let pos = usize::from(slot.cursor);
-        let (seg, before) = if slot.cursor < slot.first.len {
-            (&slot.first, 0)
-        } else {
-            let (at, before) = self.find(p, pos);
-            (self.seg(p, at), before)
-        };
-        self.bytes(seg).get(pos - before..).unwrap_or_default()
+        self.pieces(p, 0).next().unwrap_or_default()
     }
 
     /// Copies bytes from `offset` behind the cursor on, as many as there are and fit; says how many.
@@ -79,44 +74,46 @@ impl<'a> PktBuf<'a> {
     }
 
     /// The bytes from `offset` behind the cursor to the end, piece by piece, none empty.
-    pub fn pieces<'s>(&'s self, p: &Pkt, offset: usize) -> impl Iterator<Item = &'s [u8]> + use<'s, 'a> {
+    pub fn pieces<'s>(&'s self, p: &Pkt, offset: usize) -> Pieces<'s, 'a> {
         self.pieces_from(p, self.marked(p).saturating_add(offset))
     }
 
     /// The pieces from byte `pos` of the packet on, marked ones counted.
-    fn pieces_from<'s>(&'s self, p: &Pkt, pos: usize) -> impl Iterator<Item = &'s [u8]> + use<'s, 'a> {
-        let mut skip = pos;
-        let mut seg = Some(&self.slots[p.link()].first);
-        core::iter::from_fn(move || {
-            loop {
-                let here = seg?;
-                seg = match here.next {
-                    0 => None,
-                    next => Some(&self.segs[next]),
-                };
-                match self.bytes(here).get(skip..) {
-                    Some(piece) if !piece.is_empty() => {
-                        skip = 0;
-                        return Some(piece);
-                    }
-                    _ => skip -= usize::from(here.len),
-                }
-            }
-        })
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn pieces_from<'s>(&'s self, p: &Pkt, pos: usize) -> Pieces<'s, 'a> {
+        Pieces {
+            buf: self,
+            seg: Some(&self.slots[p.link()].first),
+            skip: pos,
+        }
     }
 
+    /// The `N` bytes that begin at byte `pos`, marked ones counted.
+    #[inline(always)]
+    fn read_from<const N: usize>(&self, p: &Pkt, pos: usize) -> Option<[u8; N]> {
+        let mut out = [0; N];
+        (self.copy_from(p, pos, &mut out) == N).then_some(out)
+    }
+
+    /// Copies bytes from byte `pos` on, marked ones counted: mostly headers, all in the first segment.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn copy_from(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> usize {
         let first = &self.slots[p.link()].first;
-        if let Some(piece) = self.bytes(first).get(pos..)
-            && (first.next == 0 || piece.len() >= out.len())
-        {
-            return copy(out, piece);
+        let len = out.len();
+        if pos.saturating_add(len) > usize::from(first.len) {
+            return self.copy_pieces(p, pos, out);
         }
-        self.copy_pieces(p, pos, out)
+        let at = Arena::address(first.chunk, first.start) + pos;
+        match self.arena.bytes(at, len).get(..len) {
+            Some(bytes) => out.copy_from_slice(bytes),
+            None => return 0,
+        }
+        len
     }
 
-    /// Copies from several segments.
-    #[cold]
+    /// Copies where the bytes do not all lie in the first segment, or are fewer.
+    #[inline(never)]
     fn copy_pieces(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> usize {
         let len = out.len();
         let mut rest = out;
@@ -129,39 +126,38 @@ impl<'a> PktBuf<'a> {
         }
         len - rest.len()
     }
+}
 
-    /// The `N` bytes that begin at byte `pos`, marked ones counted.
-    fn read_from<const N: usize>(&self, p: &Pkt, pos: usize) -> Option<[u8; N]> {
-        if let Some(bytes) = self.in_first(p, pos, N) {
-            return bytes.first_chunk().copied();
-        }
-        let mut out = [0; N];
-        self.read_straddling(p, pos, &mut out).then_some(out)
-    }
+/// The pieces of a packet.
+pub struct Pieces<'s, 'a> {
+    buf: &'s PktBuf<'a>,
+    /// The next one, if there is one.
+    seg: Option<&'s Seg>,
+    /// Bytes of it, and of those behind it, that are passed over.
+    skip: usize,
+}
 
-    /// The `n` bytes from byte `pos` on, marked ones counted, if all lie in the first segment.
+impl<'s> Iterator for Pieces<'s, '_> {
+    type Item = &'s [u8];
+
     #[cfg_attr(target_os = "none", inline(never))]
     #[cfg_attr(not(target_os = "none"), inline)]
-    fn in_first(&self, p: &Pkt, pos: usize, n: usize) -> Option<&[u8]> {
-        let first = &self.slots[p.link()].first;
-        let fits = pos.saturating_add(n) <= usize::from(first.len);
-        fits.then(|| {
-            self.arena
-                .bytes(Arena::address(first.chunk, first.start) + pos, n)
-        })
-    }
-
-    /// Reads where the bytes do not all lie in the first segment.
-    #[cold]
-    #[inline(never)]
-    fn read_straddling(&self, p: &Pkt, pos: usize, out: &mut [u8]) -> bool {
-        self.copy_pieces(p, pos, out) == out.len()
-    }
-
-    /// The bytes of a segment.
-    #[inline]
-    fn bytes(&self, seg: &Seg) -> &[u8] {
-        let at = Arena::address(seg.chunk, seg.start);
-        self.arena.bytes(at, usize::from(seg.len))
+    fn next(&mut self) -> Option<&'s [u8]> {
+        loop {
+            let here = self.seg?;
+            self.seg = match here.next {
+                0 => None,
+                next => Some(&self.buf.segs[next]),
+            };
+            let at = Arena::address(here.chunk, here.start);
+            let bytes = self.buf.arena.bytes(at, usize::from(here.len));
+            match bytes.get(self.skip..) {
+                Some(piece) if !piece.is_empty() => {
+                    self.skip = 0;
+                    return Some(piece);
+                }
+                _ => self.skip -= bytes.len(),
+            }
+        }
     }
 }

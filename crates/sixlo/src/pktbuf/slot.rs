@@ -73,20 +73,6 @@ impl Queue {
     }
 }
 
-/// Packets of one owner in no order that matters: in a table entry, 2 bytes. `Pile::EMPTY` is all-zero bits.
-#[derive(Debug, Default)]
-pub struct Pile(pub(super) u16);
-
-impl Pile {
-    /// A pile without packets.
-    pub const EMPTY: Self = Self(0);
-
-    /// Whether there is none.
-    pub const fn is_empty(&self) -> bool {
-        self.0 == 0
-    }
-}
-
 /// An entry of the segment table: a piece of a packet, which is a part of a chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seg {
@@ -110,7 +96,7 @@ impl Seg {
     };
 }
 
-/// Who has the packet of a slot.
+/// Who has the packet of a slot; only debug builds note it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Owner {
@@ -138,6 +124,7 @@ pub struct Slot {
     pub(super) link: u16,
     pub(super) msg: Msg,
     pub(super) id: PktId,
+    #[cfg(any(test, debug_assertions))]
     pub(super) owner: Owner,
     pub(super) meta: Meta,
 }
@@ -151,6 +138,7 @@ impl Slot {
         link: 0,
         msg: Msg::up(Ty::Link, 0),
         id: PktId::NONE,
+        #[cfg(any(test, debug_assertions))]
         owner: Owner::Nobody,
         meta: Meta::EMPTY,
     };

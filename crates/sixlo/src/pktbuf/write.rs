@@ -1,6 +1,7 @@
 //! What changes the bytes of a packet.
 
 use super::arena::Arena;
+use super::slot::Owner;
 use super::{Done, NoRoom, Pkt, PktBuf, Seg};
 use crate::wire::copy;
 
@@ -38,8 +39,8 @@ impl PktBuf<'_> {
     ///
     /// Bytes or segments for a new chunk.
     pub fn prepend<const N: usize>(&mut self, p: &Pkt) -> Result<&mut [u8; N], NoRoom> {
-        let at = self.make_front(p, N)?;
-        self.array_mut(at)
+        self.make_front(p, N)?;
+        self.write_at(p, 0)
     }
 
     /// The `N` bytes that begin `offset` bytes behind the cursor, to be written.
@@ -49,9 +50,10 @@ impl PktBuf<'_> {
     /// # Errors
     ///
     /// [`NoRoom::Bytes`] if there are none for the copy, or if the packet is shorter.
+    #[inline(always)]
     pub fn write_at<const N: usize>(&mut self, p: &Pkt, offset: usize) -> Result<&mut [u8; N], NoRoom> {
-        let at = self.make_writable(p, offset, N)?;
-        self.array_mut(at)
+        let bytes = self.writable(p, offset, N);
+        bytes.and_then(<[u8]>::first_chunk_mut).ok_or(NoRoom::Bytes)
     }
 
     /// All bytes from the cursor on in one piece, to be written. Segments are copied as for [`write_at`](Self::write_at).
@@ -60,52 +62,17 @@ impl PktBuf<'_> {
     ///
     /// [`NoRoom::Bytes`] if there are none for the copy.
     pub fn bytes_mut(&mut self, p: &Pkt) -> Result<&mut [u8], NoRoom> {
-        let len = self.len(p);
-        let at = self.make_writable(p, 0, len)?;
-        Ok(self.arena.bytes_mut(at, len))
+        self.writable(p, 0, self.len(p)).ok_or(NoRoom::Bytes)
     }
 
-    /// Writes `from` at `offset` bytes behind the cursor, copying segments whose chunk is shared first.
+    /// Writes `from` at `offset` bytes behind the cursor. Segments are copied as for [`write_at`](Self::write_at).
     ///
     /// # Errors
     ///
-    /// [`NoRoom::Bytes`] if there are none for the copies, or if the packet is shorter. Then nothing is written.
-    #[cfg_attr(target_os = "none", inline(never))]
+    /// [`NoRoom::Bytes`] if there are none for the copy, or if the packet is shorter. Then nothing is written.
     pub fn write_bytes(&mut self, p: &Pkt, offset: usize, from: &[u8]) -> Result<(), NoRoom> {
-        let Some(at) = self.first_unshared(p, offset, from.len()) else {
-            return self.write_elsewhere(p, offset, from);
-        };
-        copy(self.arena.bytes_mut(at, from.len()), from);
-        Ok(())
-    }
-
-    /// Writes where the bytes do not all lie in the first segment, or are shared.
-    #[cold]
-    fn write_elsewhere(&mut self, p: &Pkt, offset: usize, from: &[u8]) -> Result<(), NoRoom> {
-        let start = self.span(p, offset, from.len())?;
-        let end = start + from.len();
-        // First all copies, so that a failure among them leaves the bytes as they were.
-        let (first, before) = self.find(p, start);
-        let mut at = first;
-        let mut pos = before;
-        while pos < end {
-            let seg = *self.seg(p, at);
-            if seg.len > 0 && self.arena.is_shared(seg.chunk) {
-                self.gather(p, at, usize::from(seg.len))?;
-            }
-            pos += usize::from(seg.len);
-            at = seg.next;
-        }
-        let mut at = first;
-        let mut skip = start - before;
-        let mut rest = from;
-        while !rest.is_empty() {
-            let seg = *self.seg(p, at);
-            let to = Arena::address(seg.chunk, seg.start) + skip;
-            let written = copy(self.arena.bytes_mut(to, usize::from(seg.len) - skip), rest);
-            rest = rest.get(written..).unwrap_or_default();
-            (skip, at) = (0, seg.next);
-        }
+        let place = self.writable(p, offset, from.len());
+        copy(place.ok_or(NoRoom::Bytes)?, from);
         Ok(())
     }
 
@@ -121,7 +88,7 @@ impl PktBuf<'_> {
         if total > BYTES_MAX {
             return Err(NoRoom::Bytes);
         }
-        let tail = self.tail(p);
+        let (tail, _) = self.find(p, usize::MAX);
         let last = *self.seg(p, tail);
         let end = usize::from(last.start) + usize::from(last.len);
         let address = if end + n <= BYTES_MAX && self.arena.extend(last.chunk, end + n) {
@@ -159,19 +126,18 @@ impl PktBuf<'_> {
             return Err(p);
         }
         if more > 0 {
-            let from = &self.slots[p.link()];
-            // A first segment that is not needed any more makes room for the next one in the slot.
-            let gives_one_back = from.cursor >= from.first.len;
-            if self.free_seg == 0 && !gives_one_back {
+            if !self.has_seg_for(&p) {
                 return Err(p);
             }
             self.trim_front(&p);
-            let first = core::mem::take(&mut self.slots[p.link()].first);
-            let tail = self.tail(to);
+            let first = self.slots[p.link()].first;
+            let (tail, _) = self.find(to, usize::MAX);
             if let Some(at) = self.take_seg(first) {
                 self.seg_mut(to, tail).next = at;
                 self.slots[to.link()].total = total as u16;
             }
+            self.hand_over(&p, Owner::Hand, Owner::Nobody);
+            return Ok(self.put_slot(p));
         }
         Ok(self.release(p))
     }
@@ -196,38 +162,36 @@ impl PktBuf<'_> {
         }
     }
 
-    /// Makes `n` bytes in front of the cursor part of the packet and drops what was marked; says where they lie.
+    /// Makes `n` bytes in front of the cursor part of the packet and drops what was marked.
     #[cfg_attr(target_os = "none", inline(never))]
-    fn make_front(&mut self, p: &Pkt, n: usize) -> Result<usize, NoRoom> {
+    fn make_front(&mut self, p: &Pkt, n: usize) -> Result<(), NoRoom> {
         if self.len(p).saturating_add(n) > BYTES_MAX {
             return Err(NoRoom::Bytes);
         }
         let slot = &mut self.slots[p.link()];
         let room = usize::from(slot.first.start) + usize::from(slot.cursor);
-        let at = if slot.cursor <= slot.first.len && n <= room && !self.arena.is_shared(slot.first.chunk) {
+        if slot.cursor <= slot.first.len && n <= room && !self.arena.is_shared(slot.first.chunk) {
             slot.first.start = (room - n) as u16;
             slot.first.len = slot.first.len - slot.cursor + n as u16;
             slot.total = slot.total - slot.cursor + n as u16;
             slot.cursor = 0;
-            Arena::address(slot.first.chunk, slot.first.start)
         } else {
-            self.make_front_chunk(p, n)?
-        };
-        self.fresh(at, n);
-        Ok(at)
+            self.make_front_chunk(p, n)?;
+        }
+        let first = self.slots[p.link()].first;
+        self.fresh(Arena::address(first.chunk, first.start), n);
+        Ok(())
     }
 
     /// The same in a chunk of its own.
     #[cold]
-    fn make_front_chunk(&mut self, p: &Pkt, n: usize) -> Result<usize, NoRoom> {
-        let slot = &self.slots[p.link()];
-        let gives_one_back = slot.cursor > 0 && slot.cursor >= slot.first.len && slot.first.next != 0;
-        if self.free_seg == 0 && !gives_one_back {
+    fn make_front_chunk(&mut self, p: &Pkt, n: usize) -> Result<(), NoRoom> {
+        if !self.has_seg_for(p) {
             return Err(NoRoom::Segments);
         }
-        let class = self.arena.class(slot.first.chunk);
+        let class = self.arena.class(self.slots[p.link()].first.chunk);
         let chunk = self.arena.alloc(class, n).ok_or(NoRoom::Bytes)?;
-        self.discard_marked(p);
+        self.trim_front(p);
         let first = self.slots[p.link()].first;
         let next = self.take_seg(first).ok_or(NoRoom::Segments)?;
         let slot = &mut self.slots[p.link()];
@@ -238,90 +202,76 @@ impl PktBuf<'_> {
             next,
         };
         slot.total += n as u16;
-        Ok(Arena::address(chunk, 0))
+        Ok(())
     }
 
-    /// The place, in the packet with what is marked, of `n` bytes at `offset` behind the cursor.
-    fn span(&self, p: &Pkt, offset: usize, n: usize) -> Result<usize, NoRoom> {
-        if offset.saturating_add(n) > self.len(p) {
-            return Err(NoRoom::Bytes);
-        }
-        Ok(self.marked(p) + offset)
+    /// Whether there is an entry for what is left of the first segment when what is marked is dropped: a free one, or the
+    /// one of the next segment, which takes the first one's place in the slot if that is marked whole.
+    fn has_seg_for(&self, p: &Pkt) -> bool {
+        let slot = &self.slots[p.link()];
+        self.free_seg != 0 || (slot.cursor >= slot.first.len && slot.first.next != 0)
     }
 
-    /// Makes sure that `n` bytes at `offset` behind the cursor lie in one piece that is nobody else's; says where.
-    fn make_writable(&mut self, p: &Pkt, offset: usize, n: usize) -> Result<usize, NoRoom> {
-        match self.first_unshared(p, offset, n) {
-            Some(at) => Ok(at),
-            None => self.make_writable_elsewhere(p, offset, n),
-        }
-    }
-
-    /// Where `n` bytes at `offset` behind the cursor lie, if all are in the first segment and nobody else's: the usual
-    /// place of headers, and of all of a packet that was not put together from several.
+    /// The `n` bytes at `offset` behind the cursor, in one piece that is nobody else's. Mostly they lie in the first
+    /// segment: headers, and all of a packet that was not put together from several.
     #[cfg_attr(target_os = "none", inline(never))]
-    fn first_unshared(&self, p: &Pkt, offset: usize, n: usize) -> Option<usize> {
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn writable(&mut self, p: &Pkt, offset: usize, n: usize) -> Option<&mut [u8]> {
         let slot = &self.slots[p.link()];
         let pos = usize::from(slot.cursor).saturating_add(offset);
         let fits = pos.saturating_add(n) <= usize::from(slot.first.len);
-        let found = fits && !self.arena.is_shared(slot.first.chunk);
-        found.then(|| Arena::address(slot.first.chunk, slot.first.start) + pos)
+        let at = if fits && !self.arena.is_shared(slot.first.chunk) {
+            Arena::address(slot.first.chunk, slot.first.start) + pos
+        } else {
+            self.make_writable(p, pos, n)?
+        };
+        Some(self.arena.bytes_mut(at, n))
     }
 
+    /// Sees to it that `n` bytes from byte `pos` on, marked ones counted, are in one piece that is nobody else's; says
+    /// where.
     #[cold]
-    fn make_writable_elsewhere(&mut self, p: &Pkt, offset: usize, n: usize) -> Result<usize, NoRoom> {
-        let pos = self.span(p, offset, n)?;
+    #[inline(never)]
+    fn make_writable(&mut self, p: &Pkt, pos: usize, n: usize) -> Option<usize> {
+        if pos.saturating_add(n) > usize::from(self.slots[p.link()].total) {
+            return None;
+        }
         let (at, before) = self.find(p, pos);
-        let seg = *self.seg(p, at);
+        let seg = self.seg(p, at);
         let skip = pos - before;
         if skip + n > usize::from(seg.len) || self.arena.is_shared(seg.chunk) {
             self.gather(p, at, skip + n)?;
         }
         let seg = self.seg(p, at);
-        Ok(Arena::address(seg.chunk, seg.start) + skip)
+        Some(Arena::address(seg.chunk, seg.start) + skip)
     }
 
     /// Copies a segment, and as many behind it as it takes to hold `needed` bytes, into one chunk of its own.
-    #[cold]
-    fn gather(&mut self, p: &Pkt, from: u16, needed: usize) -> Result<(), NoRoom> {
-        let class = self.arena.class(self.seg(p, from).chunk);
-        let (mut len, mut at) = (0, from);
-        loop {
-            let seg = self.seg(p, at);
-            len += usize::from(seg.len);
-            if len >= needed || seg.next == 0 {
-                break;
-            }
-            at = seg.next;
-        }
-        let chunk = self.arena.alloc(class, len).ok_or(NoRoom::Bytes)?;
-        let mut whole = Seg {
-            chunk,
-            start: 0,
-            len: 0,
-            next: from,
-        };
-        let mut seg = *self.seg(p, from);
-        loop {
-            let to = Arena::address(chunk, whole.len);
-            self.arena
-                .copy(Arena::address(seg.chunk, seg.start), to, usize::from(seg.len));
-            self.arena.release(seg.chunk);
+    fn gather(&mut self, p: &Pkt, from: u16, needed: usize) -> Option<()> {
+        let mut whole = *self.seg(p, from);
+        let class = self.arena.class(whole.chunk);
+        while usize::from(whole.len) < needed && whole.next != 0 {
+            let seg = &self.segs[whole.next];
             whole.len += seg.len;
             whole.next = seg.next;
-            if usize::from(whole.len) == len {
-                break;
-            }
-            seg = self.segs[seg.next];
-            self.put_seg(whole.next);
         }
-        *self.seg_mut(p, from) = whole;
-        Ok(())
-    }
-
-    /// The number of the last segment.
-    pub(super) fn tail(&self, p: &Pkt) -> u16 {
-        self.find(p, usize::MAX).0
+        whole.chunk = self.arena.alloc(class, usize::from(whole.len))?;
+        whole.start = 0;
+        let mut to = Arena::address(whole.chunk, 0);
+        let first = core::mem::replace(self.seg_mut(p, from), whole);
+        let mut seg = first;
+        loop {
+            let len = usize::from(seg.len);
+            self.arena.copy(Arena::address(seg.chunk, seg.start), to, len);
+            self.arena.release(seg.chunk);
+            to += len;
+            let at = seg.next;
+            if at == whole.next {
+                return Some(());
+            }
+            seg = self.segs[at];
+            self.put_seg(at);
+        }
     }
 
     /// Bytes that are new to their owner.
@@ -330,10 +280,5 @@ impl PktBuf<'_> {
         #[cfg(debug_assertions)]
         bytes.fill(super::arena::STALE);
         bytes
-    }
-
-    fn array_mut<const N: usize>(&mut self, at: usize) -> Result<&mut [u8; N], NoRoom> {
-        let bytes = self.arena.bytes_mut(at, N);
-        bytes.first_chunk_mut().ok_or(NoRoom::Bytes)
     }
 }

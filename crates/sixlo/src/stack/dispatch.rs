@@ -115,6 +115,16 @@ impl<'a> Modules<'a> {
         }
     }
 
+    /// Gives the interfaces what the adaptation layer made.
+    pub(super) fn send_outgoing<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
+        while let Some(packet) = self.lowpan.outgoing(cx.core) {
+            let msg = cx.core.buf.msg(&packet);
+            if let Next::Drop(packet, reason) = self.netif.send(cx, msg, packet) {
+                self.lowpan.settle(cx, packet, Some(reason));
+            }
+        }
+    }
+
     /// Lets the adaptation layer decide about a packet of which the link is done with a frame.
     pub(super) fn settle<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, iface: IfaceId) {
         if let Some((packet, failed)) = self.netif.settling(cx, iface) {

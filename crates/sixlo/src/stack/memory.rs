@@ -1,7 +1,7 @@
 //! The memory of a stack: named slices that the caller lends, from a static or from the heap.
 
 use crate::ipv6::{Address, Neighbor, Route};
-use crate::lowpan::Reassembly;
+use crate::lowpan::{Peer, Reassembly, Vrb};
 use crate::mac::duplicates::Seen;
 use crate::netif::Interface;
 use crate::netreg::Entry;
@@ -30,6 +30,10 @@ pub struct Memory<'a> {
     pub reassemblies: &'a mut [Reassembly],
     /// Compression contexts, at most 16 (RFC 6282 section 3.1.2).
     pub contexts: &'a mut [Context],
+    /// Datagrams that are forwarded by their fragments at once; none is needed where nothing is forwarded so.
+    pub vrbs: &'a mut [Vrb],
+    /// Neighbours between which they are forwarded: twice as many suffice in any case.
+    pub peers: &'a mut [Peer],
     /// Addresses of this node.
     pub addresses: &'a mut [Address],
     /// Static neighbours.
@@ -61,14 +65,15 @@ pub enum NotEnough {
 /// Memory of fixed size, for a static: a stack with one interface.
 ///
 /// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once, `SOCKETS`
-/// sockets or mailboxes, `ROUTES` static routes and as many neighbours. All of it is zero at first, so that a static
-/// lies in `.bss`.
+/// sockets or mailboxes, `ROUTES` static routes and as many neighbours, `VRBS` datagrams that are forwarded by their
+/// fragments. All of it is zero at first, so that a static lies in `.bss`.
 pub struct Fixed<
     const BYTES: usize,
     const PACKETS: usize,
     const REASSEMBLIES: usize,
     const SOCKETS: usize,
     const ROUTES: usize,
+    const VRBS: usize = 0,
 > {
     bytes: [u8; BYTES],
     segs: [Seg; PACKETS],
@@ -79,6 +84,8 @@ pub struct Fixed<
     seen: [Seen; SEEN],
     reassemblies: [Reassembly; REASSEMBLIES],
     contexts: [Context; CONTEXTS_MAX],
+    vrbs: [Vrb; VRBS],
+    peers: [[Peer; 2]; VRBS],
     addresses: [Address; ADDRESSES],
     neighbors: [Neighbor; ROUTES],
     routes: [Route; ROUTES],
@@ -98,7 +105,8 @@ impl<
     const REASSEMBLIES: usize,
     const SOCKETS: usize,
     const ROUTES: usize,
-> Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES>
+    const VRBS: usize,
+> Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS>
 {
     /// Memory with nothing in it: all-zero bits.
     pub const fn new() -> Self {
@@ -112,6 +120,8 @@ impl<
             seen: [Seen::EMPTY; SEEN],
             reassemblies: [const { Reassembly::EMPTY }; REASSEMBLIES],
             contexts: [Context::EMPTY; CONTEXTS_MAX],
+            vrbs: [Vrb::EMPTY; VRBS],
+            peers: [[Peer::EMPTY; 2]; VRBS],
             addresses: [Address::EMPTY; ADDRESSES],
             neighbors: [Neighbor::EMPTY; ROUTES],
             routes: [Route::EMPTY; ROUTES],
@@ -131,6 +141,8 @@ impl<
             seen: &mut self.seen,
             reassemblies: &mut self.reassemblies,
             contexts: &mut self.contexts,
+            vrbs: &mut self.vrbs,
+            peers: self.peers.as_flattened_mut(),
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,
@@ -145,7 +157,8 @@ impl<
     const REASSEMBLIES: usize,
     const SOCKETS: usize,
     const ROUTES: usize,
-> Default for Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES>
+    const VRBS: usize,
+> Default for Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS>
 {
     fn default() -> Self {
         Self::new()

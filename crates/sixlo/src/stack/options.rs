@@ -1,7 +1,7 @@
 //! Options by name: what can be read and changed while a stack runs (GNRC's netopt, Lenders 2016, section 4.5).
 
 use super::Stack;
-use crate::lowpan::{Eviction, TIMEOUT_MAX};
+use crate::lowpan::{Eviction, Gap, Strategy, TIMEOUT_MAX};
 use crate::netdev::IfaceId;
 use crate::time::Duration;
 use crate::trace::Reason;
@@ -76,6 +76,10 @@ options! {
     CsmaMaxRetries => "csma-max-retries",
     /// Of an interface: the longest random delay before a link retry.
     RetryDelayMax => "retry-delay-max-us",
+    /// Of an interface: what becomes of datagrams that no frame holds: the place in `lowpan::Strategy::ALL`.
+    Strategy => "strategy",
+    /// Of an interface: the time between frames with fragments; the largest value for the derived one.
+    FragmentGap => "fragment-gap-us",
     /// Of an interface: frames that came in and were taken. Read only.
     FramesIn => "frames-in",
     /// Of an interface: frames handed to the device for the first time. Read only.
@@ -100,6 +104,14 @@ options! {
     ReassemblyEviction => "reassembly-eviction",
     /// Of the stack: reassemblies that are under way. Read only.
     Reassemblies => "reassemblies",
+    /// Of the stack: what cannot be forwarded by its fragments is put together (0 or 1).
+    ForwardFallback => "forward-fallback",
+    /// Of the stack: how long a datagram that is forwarded by its fragments is remembered.
+    ForwardTimeout => "forward-timeout-us",
+    /// Of the stack: datagrams that are forwarded by their fragments. Read only.
+    Forwards => "forwards",
+    /// Of the stack: datagrams that were put together because they could not be forwarded by their fragments. Read only.
+    Fallbacks => "forward-fallbacks",
     /// Of the stack: packets for others are forwarded (0 or 1).
     Forwarding => "forwarding",
     /// Of the stack: the hop limit of packets that start here, 1 to 255 ("hop-limit" is the drop counter).
@@ -169,6 +181,11 @@ impl Stack<'_> {
             Opt::CsmaMaxBackoffs => csma.max_backoffs.into(),
             Opt::CsmaMaxRetries => csma.max_retries.into(),
             Opt::RetryDelayMax => csma.retry_delay_max.as_micros(),
+            Opt::Strategy => config.strategy as Value,
+            Opt::FragmentGap => match config.fragment_gap {
+                Gap::Derived => Value::MAX,
+                Gap::Fixed(gap) => gap.as_micros(),
+            },
             Opt::FramesIn => counters.frames_in.into(),
             Opt::FramesOut => counters.frames_out.into(),
             Opt::Transmissions => counters.transmissions.into(),
@@ -199,6 +216,16 @@ impl Stack<'_> {
             Opt::CsmaMaxBackoffs => csma.max_backoffs = within(value, 0xff)? as u8,
             Opt::CsmaMaxRetries => csma.max_retries = within(value, 0xff)? as u8,
             Opt::RetryDelayMax => csma.retry_delay_max = Duration::from_micros(value),
+            Opt::Strategy => {
+                let strategy = usize::try_from(value).ok().and_then(|at| Strategy::ALL.get(at));
+                config.strategy = *strategy.ok_or(OptionError::Range)?;
+            }
+            Opt::FragmentGap => {
+                config.fragment_gap = match value {
+                    Value::MAX => Gap::Derived,
+                    gap => Gap::Fixed(Duration::from_micros(gap)),
+                };
+            }
             _ => return Err(OptionError::ReadOnly),
         }
         Ok(())
@@ -212,6 +239,10 @@ impl Stack<'_> {
             Opt::ReassemblyRemember => reassembly.remember.as_micros(),
             Opt::ReassemblyEviction => (reassembly.eviction == Eviction::Stalest).into(),
             Opt::Reassemblies => modules.lowpan.reassemblies() as u64,
+            Opt::ForwardFallback => modules.lowpan.forward_config().fallback.into(),
+            Opt::ForwardTimeout => modules.lowpan.forward_config().timeout.as_micros(),
+            Opt::Forwards => modules.lowpan.forwards_under_way() as u64,
+            Opt::Fallbacks => modules.lowpan.fallbacks().into(),
             Opt::Forwarding => modules.ipv6.config().forwarding.into(),
             Opt::HopLimit => modules.ipv6.config().hop_limit.into(),
             Opt::AnswerEcho => modules.icmpv6.config().answer_echo.into(),
@@ -228,6 +259,7 @@ impl Stack<'_> {
     fn set_of_stack(&mut self, option: Opt, value: Value) -> Result<(), OptionError> {
         let modules = &mut self.modules;
         let mut reassembly = modules.lowpan.reassembly_config();
+        let mut forward = modules.lowpan.forward_config();
         match option {
             Opt::ReassemblyTimeout => {
                 reassembly.timeout = Duration::from_micros(within(value, TIMEOUT_MAX.as_micros())?);
@@ -240,6 +272,8 @@ impl Stack<'_> {
                     Eviction::Never
                 };
             }
+            Opt::ForwardFallback => forward.fallback = flag(value)?,
+            Opt::ForwardTimeout => forward.timeout = Duration::from_micros(value),
             Opt::Forwarding => modules.ipv6.config_mut().forwarding = flag(value)?,
             Opt::HopLimit if value == 0 => return Err(OptionError::Range),
             Opt::HopLimit => modules.ipv6.config_mut().hop_limit = within(value, 0xff)? as u8,
@@ -249,6 +283,7 @@ impl Stack<'_> {
             _ => return Err(OptionError::ReadOnly),
         }
         modules.lowpan.set_reassembly_config(reassembly);
+        modules.lowpan.set_forward_config(forward);
         Ok(())
     }
 }

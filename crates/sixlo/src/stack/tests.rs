@@ -1,6 +1,7 @@
 //! Whole stacks, driven as a driver would.
 
 mod basics;
+mod forward;
 mod ground;
 mod hostile;
 pub(crate) mod net;

@@ -9,7 +9,6 @@ use crate::netreg::Registry;
 use crate::pktbuf::{Seg, Slot};
 use crate::rng::Rng;
 use crate::timers::Timers;
-use crate::wire::addr::LinkAddr;
 
 mod any_order;
 mod hostile;
@@ -63,15 +62,6 @@ impl Sink for Fates {
             } => self.dropped.push(reason),
             _ => {}
         }
-    }
-}
-
-/// What the interface knows of a frame from this node.
-fn meta(src: u16) -> Meta {
-    Meta {
-        link_src: LinkAddr::Short(src),
-        link_dst: LinkAddr::Short(0),
-        ..Meta::EMPTY
     }
 }
 
@@ -136,15 +126,17 @@ impl Bench<'_> {
             0 => bytes.split_at(bytes.len().min(48)),
             _ => (&[][..], bytes),
         };
-        let meta = meta(piece.key.0);
-        let header = frag::Fragment {
-            datagram_size: piece.size,
-            datagram_tag: piece.key.1,
-            datagram_offset: (piece.offset / 8) as u8,
-        };
         let fragment = Fragment {
-            meta: &meta,
-            header,
+            meta: &Meta {
+                link_src: LinkAddr::Short(piece.key.0),
+                link_dst: LinkAddr::Short(0),
+                ..Meta::EMPTY
+            },
+            header: frag::Fragment {
+                datagram_size: piece.size,
+                datagram_tag: piece.key.1,
+                datagram_offset: (piece.offset / 8) as u8,
+            },
             expanded,
             data,
             id: PktId::NONE,
@@ -154,7 +146,7 @@ impl Bench<'_> {
             sink: &mut self.fates,
             now: self.now,
         };
-        let whole = self.reassembler.insert(&mut cx, fragment).map(|packet| {
+        let whole = self.reassembler.insert(&mut cx, &fragment).map(|packet| {
             let mut bytes = vec![0; cx.core.buf.len(&packet)];
             assert_eq!(cx.core.buf.copy_out(&packet, 0, &mut bytes), bytes.len());
             let _ended = cx.end(packet, Module::Lowpan, End::Delivered);

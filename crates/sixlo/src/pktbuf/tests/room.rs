@@ -132,8 +132,8 @@ fn without_bytes_every_request_leaves_things_as_they_were() {
 }
 
 #[test]
-fn a_write_that_finds_no_bytes_for_its_second_copy_writes_nothing() {
-    let mut room = Room::new(44, 8, 8);
+fn a_write_over_two_shared_segments_that_finds_no_bytes_for_their_copy_writes_nothing() {
+    let mut room = Room::new(40, 8, 8);
     let mut buf = room.buf();
     let a = chained(&mut buf, &[&[1; 8], &[2; 8]]);
     let b = buf.share(&a).unwrap();

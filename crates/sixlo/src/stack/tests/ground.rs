@@ -36,6 +36,8 @@ fn tiny(k: usize) -> Stack<'static> {
         seen: &mut [],
         reassemblies: lent(1, || Reassembly::EMPTY),
         contexts: &mut [],
+        vrbs: &mut [],
+        peers: &mut [],
         addresses: lent(1, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: &mut [],

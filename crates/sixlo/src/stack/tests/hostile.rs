@@ -140,6 +140,8 @@ fn memory(bytes: usize, packets: usize, reassemblies: usize) -> Memory<'static> 
             .collect::<Vec<_>>()
             .leak(),
         contexts: vec![Context::EMPTY; 16].leak(),
+        vrbs: &mut [],
+        peers: &mut [],
         addresses: vec![crate::ipv6::Address::EMPTY; 4].leak(),
         neighbors: vec![crate::ipv6::Neighbor::EMPTY; 4].leak(),
         routes: vec![Route::EMPTY; 4].leak(),

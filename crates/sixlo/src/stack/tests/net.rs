@@ -21,7 +21,7 @@ use crate::wire::iphc::Context;
 pub(crate) const IFACE: IfaceId = IfaceId(0);
 pub(crate) const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0);
 
-pub(crate) type TestMemory = Fixed<8192, 64, 4, 8, 16>;
+pub(crate) type TestMemory = Fixed<8192, 64, 4, 8, 16, 4>;
 
 /// Keeps all events, and gives the identities behind a number.
 #[derive(Default)]
@@ -74,15 +74,21 @@ pub(crate) fn lent<T>(len: usize, empty: impl Fn() -> T) -> &'static mut [T] {
 
 /// A stack as node `k`, with one interface that is up.
 pub(crate) fn stack(k: usize, config: &Config) -> Stack<'static> {
+    stack_with(k, config, |_| ())
+}
+
+/// The same, with an interface that is configured otherwise.
+pub(crate) fn stack_with(k: usize, config: &Config, change: impl Fn(&mut IfaceConfig)) -> Stack<'static> {
     let memory: &'static mut TestMemory = Box::leak(Box::new(Fixed::new()));
     let mut stack = Stack::new(memory.lend(), config).expect("the memory suffices");
-    let iface = IfaceConfig {
+    let mut iface = IfaceConfig {
         caps: Caps {
             csma: true,
             fcs: true,
         },
         ..IfaceConfig::new(eui(k))
     };
+    change(&mut iface);
     stack.bring_up(IFACE, iface).expect("there is an interface");
     stack.add_address(IFACE, global(k)).expect("there is room");
     assert!(stack.set_context(0, Some(Context::new(PREFIX.octets(), 64))));
@@ -112,9 +118,20 @@ pub(crate) struct Net {
 impl Net {
     /// Nodes 1 to `n` with routes along the chain 1 - 2 - ... - n.
     pub(crate) fn chain(n: usize) -> Self {
+        Self::chain_with(n, |_| (), |_| ())
+    }
+
+    /// The same, with all stacks and interfaces configured otherwise.
+    pub(crate) fn chain_with(
+        n: usize,
+        change: impl Fn(&mut Config),
+        change_iface: impl Fn(&mut IfaceConfig),
+    ) -> Self {
         let mut nodes = Vec::new();
         for k in 1..=n {
-            let mut stack = stack(k, &Config::new(k as u64));
+            let mut config = Config::new(k as u64);
+            change(&mut config);
+            let mut stack = stack_with(k, &config, &change_iface);
             for other in (1..=n).filter(|other| *other != k) {
                 let next = if other > k { k + 1 } else { k - 1 };
                 stack

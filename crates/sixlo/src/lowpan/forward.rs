@@ -1,0 +1,370 @@
+//! Forwarding of RFC 4944 fragments without putting the datagram together (RFC 8930).
+//!
+//! The first fragment is routed: its header is decompressed, the hop limit taken down by one, and it is compressed again
+//! for the next link, where it may need more room. What does not fit any more goes in a fragment of its own behind it:
+//! each fragment of RFC 4944 tells its offset. Those that follow get another tag, no more. Each is written once, as the
+//! payload of the frame that it goes out in.
+
+use super::cut::compress_head;
+use super::reassembly::{Fragment, tell};
+use super::vrb::{End, Kind};
+use super::{Eviction, Lowpan};
+use crate::ground::Cx;
+use crate::ipv6::Ipv6;
+use crate::netapi::{Msg, Ty};
+use crate::netdev::IfaceId;
+use crate::netif::Netif;
+use crate::pktbuf::{Class, Meta, Pkt, PktBuf};
+use crate::trace::{FragmentFate, Module, PktId, Reason, Sink};
+use crate::wire::addr::LinkAddr;
+use crate::wire::copy;
+use crate::wire::iphc::Link;
+use crate::wire::lowpan::frag;
+
+/// What forwarding has to know of the other modules: routes and interfaces.
+pub struct Ways<'w, 'a> {
+    /// Routes.
+    pub ipv6: &'w Ipv6<'a>,
+    /// Interfaces.
+    pub netif: &'w Netif<'a>,
+}
+
+/// The longest headers that are looked at for compression, in bytes.
+const HEAD_LEN: usize = 128;
+
+/// Where a hop limit lies in an IPv6 header, in bytes (RFC 8200 section 3).
+const HOP_LIMIT_AT: usize = 7;
+
+/// The next hop of a datagram, and what its frames carry.
+struct Out {
+    iface: IfaceId,
+    link: Link,
+    room: usize,
+}
+
+/// A part of a datagram: two pieces of its bytes, one behind the other, and where they begin in it.
+struct Part<'p> {
+    offset: usize,
+    pieces: [&'p [u8]; 2],
+}
+
+impl Part<'_> {
+    fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.len()).sum()
+    }
+
+    /// Copies bytes from `from` on into `out`, as many as fit.
+    fn copy(&self, from: usize, mut out: &mut [u8]) {
+        let mut skip = from;
+        for piece in self.pieces {
+            let rest = piece.get(skip..).unwrap_or_default();
+            skip = skip.saturating_sub(piece.len());
+            let copied = copy(out, rest);
+            out = out.get_mut(copied..).unwrap_or_default();
+        }
+    }
+}
+
+impl Lowpan<'_> {
+    /// Whether an interface forwards fragments.
+    pub(super) fn forwards(&self, ways: &Ways<'_, '_>, meta: &Meta) -> bool {
+        let config = ways.netif.config(meta.iface);
+        config.is_some_and(|config| config.strategy == super::Strategy::Forward) && !meta.multicast
+    }
+
+    /// Forwards a first fragment whose headers were expanded, and remembers where the others go. False if the datagram
+    /// is not one to be forwarded by its first fragment, and has to be put together.
+    pub(super) fn forward_first<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
+        fragment: &Fragment<'_>,
+    ) -> Result<bool, Reason> {
+        let (header, size) = (fragment.header, usize::from(fragment.header.datagram_size));
+        let whole = Part {
+            offset: 0,
+            pieces: [fragment.expanded, fragment.data],
+        };
+        let mut head = [0; HEAD_LEN];
+        let head_len = if fragment.expanded.is_empty() {
+            fragment.data.len().min(HEAD_LEN)
+        } else {
+            fragment.expanded.len()
+        };
+        let Some(head) = head.get_mut(..head_len) else {
+            return Ok(false);
+        };
+        whole.copy(0, head);
+        let Some((iface, link_dst)) = ways.ipv6.relay(head, size, fragment.meta) else {
+            return Ok(false);
+        };
+        header.check(whole.len()).map_err(|_| Reason::FragmentInvalid)?;
+        let from = key(fragment);
+        if let Some(index) = self.vrbs.find_in(false, from) {
+            let entry = self.vrbs.entry(index);
+            if entry.kind == Kind::Plain && usize::from(entry.size) == size && !entry.progressed {
+                return Err(Reason::FragmentDuplicate);
+            }
+            // RFC 4944 section 5.3: the tag is used anew.
+            self.vrbs.free(index);
+        }
+        let out = Out::new(ways, iface, link_dst)?;
+        let tag = self.next_tag(iface);
+        let to = End {
+            iface,
+            addr: link_dst,
+            tag,
+        };
+        let config = self.forward;
+        let reassembly = self.reassembler.config();
+        let evict = (reassembly.eviction == Eviction::Stalest).then_some(reassembly.progress_window);
+        let entry = self
+            .vrbs
+            .open(
+                cx.now,
+                Kind::Plain,
+                (from, to),
+                header.datagram_size,
+                config.timeout,
+                evict,
+            )
+            .ok_or(Reason::ForwardFull)?;
+        if let Some(hop_limit) = head.get_mut(HOP_LIMIT_AT) {
+            *hop_limit = hop_limit.saturating_sub(1);
+        }
+        let sent = self.send_first(cx, &out, entry, fragment, head, &whole);
+        if let Err(reason) = sent {
+            // RFC 8930 section 5: if the first fragment cannot be forwarded, then the state must be removed.
+            self.vrbs.free(entry);
+            return Err(reason);
+        }
+        self.vrbs.entry_mut(entry).next = whole.len() as u16;
+        self.vrbs.free_if_done(entry);
+        tell(cx, fragment, FragmentFate::Forwarded);
+        Ok(true)
+    }
+
+    /// Sends the first fragment on with its headers compressed for the next link, and behind it what it has no room for.
+    fn send_first<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        out: &Out,
+        entry: usize,
+        fragment: &Fragment<'_>,
+        head: &[u8],
+        whole: &Part<'_>,
+    ) -> Result<(), Reason> {
+        let header = frag::Fragment {
+            datagram_tag: self.vrbs.entry(entry).out_tag,
+            ..fragment.header
+        };
+        let mut compressed = [0; HEAD_LEN];
+        let room = out.room.saturating_sub(frag::Fragment::FIRST_LEN);
+        let scratch = compressed.get_mut(..room.min(HEAD_LEN)).unwrap_or_default();
+        let contexts = crate::wire::iphc::Contexts(self.contexts);
+        let iphc = compress_head(head, &out.link, &contexts, scratch)?;
+        let behind = whole.len().saturating_sub(iphc.consumed);
+        let fits = behind <= room - iphc.written;
+        // RFC 4944 section 5.3: what the fragment stands for, uncompressed, is a multiple of eight bytes.
+        let end = if fits {
+            whole.len()
+        } else {
+            (iphc.consumed + room - iphc.written) / 8 * 8
+        };
+        let carried = end.checked_sub(iphc.consumed).ok_or(Reason::LowpanHeader)?;
+        let packet = self.piece(cx, out, entry, header, iphc.written + carried, fragment.id)?;
+        let place = body(&mut cx.core.buf, &packet, frag::Fragment::FIRST_LEN);
+        let copied = copy(place, compressed.get(..iphc.written).unwrap_or_default());
+        whole.copy(iphc.consumed, place.get_mut(copied..).unwrap_or_default());
+        self.queue(cx, entry, packet);
+        if fits {
+            return Ok(());
+        }
+        let rest = Part { offset: 0, ..*whole };
+        self.send_next(cx, out, entry, header, &rest, end, fragment.id)
+    }
+
+    /// Forwards a fragment other than the first.
+    pub(super) fn forward_next<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
+        index: usize,
+        fragment: &Fragment<'_>,
+    ) -> Result<(), Reason> {
+        let entry = self.vrbs.entry_mut(index);
+        let (start, len) = (fragment.header.start(), fragment.data.len());
+        let valid = fragment.header.check(len).is_ok() && fragment.header.datagram_size == entry.size;
+        if !valid {
+            // RFC 4944 section 5.3: another size is another datagram, of which there is no first fragment.
+            entry.kind = Kind::Broken;
+            return Err(Reason::FragmentInvalid);
+        }
+        let (expected, end) = (usize::from(entry.next), start + len);
+        if start < expected {
+            return Err(Reason::FragmentDuplicate);
+        }
+        entry.next = end as u16;
+        // Over one link fragments keep their order: those that were skipped are lost, and the rest is of no use to anyone
+        // (RFC 8930 section 6).
+        if start > expected {
+            entry.kind = Kind::Broken;
+        }
+        if entry.kind == Kind::Broken {
+            self.vrbs.free_if_done(index);
+            return Err(Reason::FragmentBroken);
+        }
+        entry.progressed = true;
+        let header = frag::Fragment {
+            datagram_tag: entry.out_tag,
+            ..fragment.header
+        };
+        let part = Part {
+            offset: start,
+            pieces: [fragment.data, &[]],
+        };
+        let iface = entry.out_iface;
+        let sent = Out::new(ways, iface, self.vrbs.to(index))
+            .and_then(|out| self.send_next(cx, &out, index, header, &part, start, fragment.id));
+        if let Err(reason) = sent {
+            self.vrbs.entry_mut(index).kind = Kind::Broken;
+            self.vrbs.free_if_done(index);
+            return Err(reason);
+        }
+        tell(cx, fragment, FragmentFate::Forwarded);
+        Ok(())
+    }
+
+    /// Sends a part of a datagram from byte `from` of the datagram on, in as many fragments as it takes: one, unless the
+    /// next link has less room.
+    #[expect(clippy::too_many_arguments, reason = "where from, where to, and what")]
+    fn send_next<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        out: &Out,
+        entry: usize,
+        header: frag::Fragment,
+        part: &Part<'_>,
+        from: usize,
+        id: PktId,
+    ) -> Result<(), Reason> {
+        let (mut from, end) = (from, part.offset + part.len());
+        let room = out.room.saturating_sub(frag::Fragment::SUBSEQUENT_LEN);
+        while from < end {
+            let len = if end - from <= room {
+                end - from
+            } else {
+                room / 8 * 8
+            };
+            if len == 0 {
+                return Err(Reason::LinkRefused);
+            }
+            let header = frag::Fragment {
+                datagram_offset: (from / 8) as u8,
+                ..header
+            };
+            let packet = self.piece(cx, out, entry, header, len, id)?;
+            let place = body(&mut cx.core.buf, &packet, frag::Fragment::SUBSEQUENT_LEN);
+            part.copy(from - part.offset, place);
+            self.queue(cx, entry, packet);
+            from += len;
+        }
+        Ok(())
+    }
+
+    /// A frame's payload with a fragment header in front and `len` bytes behind it.
+    fn piece<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        out: &Out,
+        entry: usize,
+        header: frag::Fragment,
+        len: usize,
+        id: PktId,
+    ) -> Result<Pkt, Reason> {
+        let len = header.emit_len() + len;
+        let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
+        let buf = &mut cx.core.buf;
+        let meta = buf.meta_mut(&packet);
+        meta.iface = out.iface;
+        meta.link_src = out.link.src;
+        meta.link_dst = out.link.dst;
+        buf.set_msg(&packet, Msg::down(Ty::Link, self.vrbs.entry(entry).out_tag));
+        // It was made for it.
+        let written = buf.bytes_mut(&packet).map(|place| header.emit(place));
+        debug_assert!(
+            matches!(written, Ok(Ok(_))),
+            "a new packet has room for its header"
+        );
+        Ok(packet)
+    }
+
+    /// Puts a frame's payload where the stack takes it from for the interface.
+    fn queue<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, entry: usize, packet: Pkt) {
+        let _queued = cx.core.buf.push(&mut self.outbox, packet);
+        let entry = self.vrbs.entry_mut(entry);
+        entry.queued = entry.queued.saturating_add(1);
+    }
+
+    /// A frame with a forwarded fragment was sent, or failed: then the rest of the datagram is not sent on.
+    pub(super) fn forwarded(&mut self, iface: IfaceId, tag: u16, failed: bool) {
+        let Some(index) = self.vrbs.find_out(false, iface, tag) else {
+            return;
+        };
+        let entry = self.vrbs.entry_mut(index);
+        entry.queued = entry.queued.saturating_sub(1);
+        if failed && !entry.progressed && !self.forward.fallback {
+            // RFC 8930 section 5: if the first fragment cannot be forwarded, then the state must be removed.
+            return self.vrbs.free(index);
+        }
+        if failed {
+            entry.kind = Kind::Broken;
+        }
+        self.vrbs.free_if_done(index);
+    }
+
+    /// Why the fragment in a frame's payload should not be sent any more, if it should not.
+    pub(super) fn is_broken(&self, iface: IfaceId, tag: u16) -> bool {
+        let index = self.vrbs.find_out(false, iface, tag);
+        index.is_some_and(|index| self.vrbs.entry(index).kind == Kind::Broken)
+    }
+
+    /// A tag that no datagram has which this node forwards by an interface.
+    fn next_tag(&mut self, iface: IfaceId) -> u16 {
+        loop {
+            let tag = self.tag;
+            self.tag = tag.wrapping_add(1);
+            // The table is smaller than the range of tags.
+            if self.vrbs.find_out(false, iface, tag).is_none() {
+                return tag;
+            }
+        }
+    }
+}
+
+impl Out {
+    fn new(ways: &Ways<'_, '_>, iface: IfaceId, dst: LinkAddr) -> Result<Self, Reason> {
+        let src = ways.netif.source(iface).ok_or(Reason::NoInterface)?;
+        let room = ways.netif.room(iface, dst).ok_or(Reason::NoInterface)?;
+        Ok(Self {
+            iface,
+            link: Link { src, dst },
+            room,
+        })
+    }
+}
+
+/// Where a fragment comes from.
+pub(super) fn key(fragment: &Fragment<'_>) -> End {
+    End {
+        iface: fragment.meta.iface,
+        addr: fragment.meta.link_src,
+        tag: fragment.header.datagram_tag,
+    }
+}
+
+/// The bytes of a new packet behind its first `at`.
+fn body<'b>(buf: &'b mut PktBuf<'_>, packet: &Pkt, at: usize) -> &'b mut [u8] {
+    let bytes = buf.bytes_mut(packet).unwrap_or_default();
+    bytes.get_mut(at..).unwrap_or_default()
+}
