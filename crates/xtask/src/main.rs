@@ -6,6 +6,7 @@ mod image;
 mod parts;
 mod published;
 mod qemu;
+mod rfc;
 mod size;
 mod tools;
 mod tracked;
@@ -27,6 +28,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Which test holds which MUST of the RFCs.
+    Rfc(rfc::Options),
     /// Builds the firmware and says what each module takes of flash and RAM, beside published numbers.
     Size(size::Options),
     /// Runs the firmware on the emulated chip, and the same on the host, and says what a datagram costs.
@@ -35,6 +38,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Rfc(options) => rfc::run(&options),
         Command::Size(options) => size::run(&options),
         Command::Traverse(options) => traverse::run(&options),
     };

@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn only_functions_that_are_marked_are_tests() {
-        let source = "fn a() {}\n#[test]\n#[ignore]\nfn b() {}\n    #[test]\n    fn c(x in 0..3) {\nfn d() {}";
+        let source =
+            "fn a() {}\n#[test]\n#[ignore]\nfn b() {}\n    #[test]\n    fn c(x in 0..3) {\nfn d() {}";
         assert_eq!(tests_in(source), ["b", "c"]);
     }
 }
