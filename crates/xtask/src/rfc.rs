@@ -19,7 +19,7 @@ const SOURCES: &str = "crates";
 
 /// Options of `cargo xtask rfc`.
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Only this RFC.
     #[arg(long, value_name = "NUMBER")]
     rfc: Option<u16>,
@@ -48,7 +48,7 @@ struct Requirement {
 /// # Errors
 ///
 /// If one has neither test nor reason, or names a test that does not exist.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let root = root();
     let path = root.join(LIST);
     let text =
