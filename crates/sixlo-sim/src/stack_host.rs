@@ -71,7 +71,7 @@ impl Heap {
             bytes: vec![0; config.packet_buffer_bytes as usize],
             segs: vec![Seg::EMPTY; packets],
             slots: vec![Slot::EMPTY; packets],
-            receivers: vec![Entry::EMPTY; Memory::OWN_RECEIVERS + mailboxes],
+            receivers: vec![Entry::EMPTY; mailboxes],
             timers: vec![Timer::EMPTY; 1 + Memory::OWN_TIMERS],
             ifaces: vec![Interface::EMPTY],
             seen: vec![Seen::EMPTY; SEEN],

@@ -72,7 +72,7 @@ impl Store {
             bytes: vec![0xa5; sizes.bytes],
             segs: vec![Seg::EMPTY; packets],
             slots: vec![Slot::EMPTY; packets],
-            receivers: vec![Entry::EMPTY; Memory::OWN_RECEIVERS + entries],
+            receivers: vec![Entry::EMPTY; entries],
             timers: Default::default(),
             ifaces: [const { Interface::EMPTY }; IFACES],
             seen: vec![Seen::EMPTY; entries],

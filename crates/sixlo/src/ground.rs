@@ -2,7 +2,7 @@
 //! which a handler runs.
 
 use crate::netapi::Msg;
-use crate::netreg::Registry;
+use crate::netreg::{Registry, own};
 use crate::pktbuf::{Class, Done, NoRoom, Pkt, PktBuf, Queue};
 use crate::rng::Rng;
 use crate::time::Instant;
@@ -45,6 +45,11 @@ impl<'a> Core<'a> {
     /// Takes the ground apart.
     pub fn into_parts(self) -> (PktBuf<'a>, Registry<'a>, Timers<'a>) {
         (self.buf, self.registry, self.timers)
+    }
+
+    /// Whether anybody receives `msg`: a module of the stack, or who is entered in the registry.
+    pub fn receives(&self, msg: Msg) -> bool {
+        own(msg).is_some() || self.registry.knows(msg)
     }
 
     /// How many packets and frames were dropped for this reason since the stack started.
@@ -109,6 +114,7 @@ impl<S: Sink> Cx<'_, '_, S> {
 
     /// A new packet of `len` bytes behind `headroom`, with its identity: `id` if it continues a datagram from elsewhere,
     /// else a new one. `cause` is the packet that it answers.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn new_packet(
         &mut self,
         module: Module,

@@ -87,7 +87,7 @@ impl Icmpv6 {
         }
         let number = cx.core.buf.read::<1>(&packet).map_or(0, |[number]| number);
         let message = Msg::up(Ty::Icmpv6, u16::from(number));
-        if cx.core.registry.knows(message) {
+        if cx.core.receives(message) {
             Next::To(message, packet)
         } else {
             Next::Drop(packet, Reason::Icmpv6Unhandled)

@@ -3,8 +3,9 @@
 //! A receiver is entered under direction, packet type and context (a port, a next header, a message type) and may be
 //! entered and removed at run time; several receivers of the same message each get the packet.
 
-use crate::netapi::Msg;
+use crate::netapi::{Dir, Msg, Ty};
 use crate::trace::Module;
+use crate::wire::ipv6::NextHeader;
 
 /// Who receives a message: a module, and which of its mailboxes or sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +16,28 @@ pub struct Receiver {
     pub instance: u8,
 }
 
+/// The next header of ICMPv6.
+pub(crate) const ICMPV6: u16 = NextHeader::ICMPV6.0 as u16;
+/// The next header of UDP.
+const UDP: u16 = NextHeader::UDP.0 as u16;
+
+/// Which of the stack's own modules receives a message. Others are in the registry, beside it.
+pub(crate) const fn own(msg: Msg) -> Option<Receiver> {
+    let module = match (msg.dir, msg.ty, msg.context) {
+        (Dir::Up, Ty::Ipv6, _) | (Dir::Down, Ty::Transport, _) => Module::Ipv6,
+        (Dir::Up, Ty::Transport, ICMPV6) => Module::Icmpv6,
+        (Dir::Up, Ty::Transport, UDP) | (Dir::Down, Ty::Udp, _) => Module::Udp,
+        (Dir::Down, Ty::Ipv6 | Ty::Link, _) => Module::Netif,
+        _ => return None,
+    };
+    Some(Receiver { module, instance: 0 })
+}
+
 /// One line of the registry. The empty value is all-zero bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     context: u16,
+    kind: u8,
     /// Any context matches.
     any: bool,
     who: Receiver,
@@ -28,6 +47,7 @@ impl Entry {
     /// A free line.
     pub const EMPTY: Self = Self {
         context: 0,
+        kind: 0,
         any: false,
         who: Receiver {
             module: Module::Netif,
@@ -35,32 +55,27 @@ impl Entry {
         },
     };
 
-    const fn takes(&self, context: u16) -> bool {
-        self.any || self.context == context
+    const fn takes(&self, msg: Msg) -> bool {
+        self.kind == kind(msg) && (self.any || self.context == msg.context)
     }
 }
 
-/// Kinds of messages: direction and type, with room for eight types.
-const KINDS: usize = 16;
-
-/// The number of a message's kind.
-const fn kind(msg: Msg) -> usize {
-    (msg.dir as usize) << 3 | msg.ty as usize
+/// The number of a message's kind, which is direction and type: 0 to 15.
+const fn kind(msg: Msg) -> u8 {
+    (msg.dir as u8) << 3 | msg.ty as u8
 }
 
 /// There is no free line in the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegistryFull;
 
-/// All receivers of a stack.
+/// Receivers beside the stack's own modules, which are known without it.
 pub struct Registry<'a> {
-    /// Sorted by kind of message, within a kind in the order of entry; the lines behind the last kind are free.
+    /// In the order of entry; the lines behind those that are used are free.
     lines: &'a mut [Entry],
-    /// Where the lines of each kind begin, and behind the last, where they end.
-    starts: [u16; KINDS + 1],
-    /// The receiver of all messages of a kind, where there is but one line and it takes any context: so it is with most
-    /// hops from module to module.
-    sole: [Option<Receiver>; KINDS],
+    used: usize,
+    /// Bit n: there is a line for messages of kind n.
+    kinds: u16,
 }
 
 /// The receivers of one message.
@@ -76,11 +91,10 @@ pub enum Receivers {
 impl<'a> Registry<'a> {
     /// Takes the table over and empties it.
     pub fn new(lines: &'a mut [Entry]) -> Self {
-        lines.fill(Entry::EMPTY);
         Self {
             lines,
-            starts: [0; KINDS + 1],
-            sole: [None; KINDS],
+            used: 0,
+            kinds: 0,
         }
     }
 
@@ -93,125 +107,76 @@ impl<'a> Registry<'a> {
     ///
     /// # Errors
     ///
-    /// If there is no free line. At most 65,535 are used.
+    /// If there is no free line.
     pub fn enter(&mut self, msg: Msg, any: bool, who: Receiver) -> Result<(), RegistryFull> {
-        let mut place = self.used();
-        if place == usize::from(u16::MAX) {
-            return Err(RegistryFull);
-        }
-        *self.lines.get_mut(place).ok_or(RegistryFull)? = Entry {
+        let line = self.lines.get_mut(self.used).ok_or(RegistryFull)?;
+        *line = Entry {
             context: msg.context,
+            kind: kind(msg),
             any,
             who,
         };
-        // The lines of later kinds move back by one.
-        let kind = kind(msg);
-        let end = usize::from(self.starts[kind + 1]);
-        while place > end {
-            self.lines.swap(place - 1, place);
-            place -= 1;
-        }
-        for start in &mut self.starts[kind + 1..] {
-            *start += 1;
-        }
-        self.find_sole(kind);
+        self.used += 1;
+        self.kinds |= 1 << kind(msg);
         Ok(())
     }
 
     /// Removes a receiver from all messages like `msg`; true if it was there.
     pub fn remove(&mut self, msg: Msg, who: Receiver) -> bool {
-        self.remove_from(kind(msg), Some(msg.context), who)
+        self.remove_from(Some(msg), who)
     }
 
     /// Removes a receiver wherever it stands; true if it was there.
     pub fn remove_all(&mut self, who: Receiver) -> bool {
-        let mut found = false;
-        for kind in 0..KINDS {
-            found |= self.remove_from(kind, None, who);
-        }
-        found
+        self.remove_from(None, who)
     }
 
-    /// Removes a receiver from one kind of messages, from those of one context or from all.
-    fn remove_from(&mut self, kind: usize, context: Option<u16>, who: Receiver) -> bool {
-        let mut found = false;
-        let mut place = usize::from(self.starts[kind]);
-        while place < usize::from(self.starts[kind + 1]) {
-            let line = &self.lines[place];
-            if line.who != who || context.is_some_and(|context| context != line.context) {
-                place += 1;
+    /// Removes a receiver from messages like `msg`, or from all. The other lines keep their order.
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn remove_from(&mut self, msg: Option<Msg>, who: Receiver) -> bool {
+        let like = |line: &Entry, msg: Msg| line.kind == kind(msg) && line.context == msg.context;
+        let before = self.used;
+        self.used = 0;
+        self.kinds = 0;
+        for place in 0..before {
+            let Some(&line) = self.lines.get(place) else { break };
+            if line.who == who && msg.is_none_or(|msg| like(&line, msg)) {
                 continue;
             }
-            found = true;
-            let used = self.used();
-            for next in place + 1..used {
-                self.lines.swap(next - 1, next);
+            if let Some(kept) = self.lines.get_mut(self.used) {
+                *kept = line;
             }
-            self.lines[used - 1] = Entry::EMPTY;
-            for start in &mut self.starts[kind + 1..] {
-                *start -= 1;
-            }
+            self.used += 1;
+            self.kinds |= 1 << line.kind;
         }
-        self.find_sole(kind);
-        found
-    }
-
-    fn find_sole(&mut self, kind: usize) {
-        let (start, end) = (usize::from(self.starts[kind]), usize::from(self.starts[kind + 1]));
-        self.sole[kind] = match &self.lines[start..end] {
-            [line] if line.any => Some(line.who),
-            _ => None,
-        };
-    }
-
-    /// Lines that are taken.
-    fn used(&self) -> usize {
-        usize::from(self.starts[KINDS])
-    }
-
-    /// The lines of a message's kind.
-    fn lines_of(&self, msg: Msg) -> &[Entry] {
-        let kind = kind(msg);
-        let (start, end) = (self.starts[kind], self.starts[kind + 1]);
-        self.lines
-            .get(usize::from(start)..usize::from(end))
-            .unwrap_or_default()
+        self.used < before
     }
 
     /// Who receives `msg`.
     #[inline]
     pub fn receivers(&self, msg: Msg) -> Receivers {
-        match self.sole[kind(msg) % KINDS] {
-            Some(who) => Receivers::One(who),
-            None => self.search(msg),
+        // For most hops from module to module there is no line, and no need to look for one.
+        if self.kinds & 1 << kind(msg) == 0 {
+            return Receivers::None;
+        }
+        match self.nth(msg, 0) {
+            None => Receivers::None,
+            Some((_, passed)) if self.nth(msg, passed).is_some() => Receivers::Several,
+            Some((who, _)) => Receivers::One(who),
         }
     }
 
-    #[inline]
-    fn search(&self, msg: Msg) -> Receivers {
-        let mut found = None;
-        for line in self.lines_of(msg) {
-            if line.takes(msg.context) {
-                if found.is_some() {
-                    return Receivers::Several;
-                }
-                found = Some(line.who);
-            }
-        }
-        found.map_or(Receivers::None, Receivers::One)
-    }
-
-    /// The first receiver of `msg` behind the `passed` first lines of its kind, and how many are passed then.
+    /// The first receiver of `msg` behind the `passed` first lines, and how many are passed then.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn nth(&self, msg: Msg, passed: usize) -> Option<(Receiver, usize)> {
-        let mut lines = self.lines_of(msg).iter().enumerate().skip(passed);
-        lines
-            .find(|(_, line)| line.takes(msg.context))
-            .map(|(place, line)| (line.who, place + 1))
+        let lines = self.lines.get(passed..self.used)?;
+        let place = lines.iter().position(|line| line.takes(msg))?;
+        Some((lines.get(place)?.who, passed + place + 1))
     }
 
     /// Whether anybody receives `msg`.
     pub fn knows(&self, msg: Msg) -> bool {
-        self.lines_of(msg).iter().any(|line| line.takes(msg.context))
+        self.nth(msg, 0).is_some()
     }
 }
 

@@ -10,7 +10,6 @@ use crate::icmpv6::Icmpv6;
 use crate::ipv6::Ipv6;
 use crate::lowpan::{self, Lowpan, Strategy, Ways};
 use crate::mac::duplicates::Duplicates;
-use crate::netapi::{Msg, Ty};
 use crate::netdev::{FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxReport};
 use crate::netif::Netif;
 use crate::netreg::{Receiver, Registry};
@@ -21,7 +20,6 @@ use crate::time::Instant;
 use crate::timers::Timers;
 use crate::trace::{Module, Reason, Sink};
 use crate::wire::iphc::Link;
-use crate::wire::ipv6::NextHeader;
 
 mod api;
 mod config;
@@ -37,25 +35,6 @@ pub use options::{Opt, OptionError, Target, Value};
 
 /// Steps that one call of [`Stack::poll`] takes at most: a waiting frame waits for no more than these.
 const STEPS_MAX: usize = 8;
-
-/// Messages that the stack's own modules receive, each a line of the registry.
-const OWN_MESSAGES: [(Msg, bool, Module); 7] = [
-    (Msg::up(Ty::Ipv6, 0), true, Module::Ipv6),
-    (
-        Msg::up(Ty::Transport, NextHeader::ICMPV6.0 as u16),
-        false,
-        Module::Icmpv6,
-    ),
-    (
-        Msg::up(Ty::Transport, NextHeader::UDP.0 as u16),
-        false,
-        Module::Udp,
-    ),
-    (Msg::down(Ty::Udp, 0), true, Module::Udp),
-    (Msg::down(Ty::Transport, 0), true, Module::Ipv6),
-    (Msg::down(Ty::Ipv6, 0), true, Module::Netif),
-    (Msg::down(Ty::Link, 0), true, Module::Netif),
-];
 
 /// A protocol stack.
 pub struct Stack<'a> {
@@ -84,12 +63,7 @@ impl<'a> Stack<'a> {
         }
         let buf = PktBuf::new(memory.bytes, memory.segs, memory.slots, config.reserve_bytes)
             .map_err(|_| NotEnough::Bytes)?;
-        let mut registry = Registry::new(memory.receivers);
-        for (msg, any, module) in OWN_MESSAGES {
-            registry
-                .enter(msg, any, Receiver { module, instance: 0 })
-                .map_err(|_| NotEnough::Receivers)?;
-        }
+        let registry = Registry::new(memory.receivers);
         let mut rng = Rng::new(config.seed);
         let tag = rng.next_u32() as u16;
         let duplicates = Duplicates::new(memory.seen, config.duplicate_window);

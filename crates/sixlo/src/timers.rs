@@ -19,18 +19,17 @@ impl Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimerId(pub u8);
 
-/// All timers of a stack.
+/// All timers of a stack. The earliest is looked for when it is asked for: a stack has one for each interface and hardly
+/// more, and they are armed and disarmed far more often than one is due.
 pub struct Timers<'a> {
     table: &'a mut [Timer],
-    /// The earliest deadline in the table, plus one; 0 if nothing is armed.
-    earliest: u64,
 }
 
 impl<'a> Timers<'a> {
     /// Takes the table over and disarms all.
     pub fn new(table: &'a mut [Timer]) -> Self {
         table.fill(Timer::EMPTY);
-        Self { table, earliest: 0 }
+        Self { table }
     }
 
     /// Gives the table back.
@@ -41,57 +40,44 @@ impl<'a> Timers<'a> {
     /// Arms a timer for `at`, in place of what it was armed for before.
     #[cfg_attr(target_os = "none", inline(never))]
     pub fn arm(&mut self, id: TimerId, at: Instant) {
-        let stored = at.as_micros().saturating_add(1);
-        let Some(timer) = self.table.get_mut(usize::from(id.0)) else {
-            debug_assert!(false, "a timer without a place in the table");
-            return;
-        };
-        let before = core::mem::replace(&mut timer.0, stored);
-        if self.earliest == 0 || stored < self.earliest {
-            self.earliest = stored;
-        } else if before == self.earliest {
-            self.find_earliest();
+        let timer = self.table.get_mut(usize::from(id.0));
+        debug_assert!(timer.is_some(), "a timer without a place in the table");
+        if let Some(timer) = timer {
+            timer.0 = at.as_micros().saturating_add(1);
         }
     }
 
     /// Disarms a timer; nothing happens if it is not armed.
-    #[cfg_attr(target_os = "none", inline(never))]
     pub fn disarm(&mut self, id: TimerId) {
         if let Some(timer) = self.table.get_mut(usize::from(id.0)) {
-            let before = core::mem::take(&mut timer.0);
-            if before != 0 && before == self.earliest {
-                self.find_earliest();
-            }
+            *timer = Timer::EMPTY;
         }
     }
 
     /// When the next timer is due, `None` if nothing is armed.
-    pub const fn next(&self) -> Option<Instant> {
-        match self.earliest {
-            0 => None,
-            stored => Some(Instant::from_micros(stored - 1)),
-        }
+    pub fn next(&self) -> Option<Instant> {
+        self.earliest().map(|(_, at)| at)
     }
 
     /// Takes one timer that is due at `now` and disarms it: the earliest, of equal ones the first in the table.
     pub fn expire(&mut self, now: Instant) -> Option<TimerId> {
-        if self.earliest == 0 || self.earliest > now.as_micros().saturating_add(1) {
-            return None;
-        }
-        let place = self.table.iter().position(|timer| timer.0 == self.earliest)?;
-        self.table[place] = Timer::EMPTY;
-        self.find_earliest();
-        u8::try_from(place).ok().map(TimerId)
+        let (id, _) = self.earliest().filter(|(_, at)| *at <= now)?;
+        self.disarm(id);
+        Some(id)
     }
 
-    fn find_earliest(&mut self) {
-        self.earliest = self
-            .table
-            .iter()
-            .map(|timer| timer.0)
-            .filter(|at| *at != 0)
-            .min()
-            .unwrap_or(0);
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn earliest(&self) -> Option<(TimerId, Instant)> {
+        // Nothing armed is later than everything.
+        let (mut place, mut earliest) = (0, u64::MAX);
+        for (at, timer) in self.table.iter().enumerate() {
+            let due = timer.0.wrapping_sub(1);
+            if due < earliest {
+                (place, earliest) = (at, due);
+            }
+        }
+        let armed = earliest != u64::MAX;
+        armed.then(|| (TimerId(place as u8), Instant::from_micros(earliest)))
     }
 }
 

@@ -65,7 +65,7 @@ impl Ipv6<'_> {
                 NextHeader::NONE => return Err(Reason::NextHeaderUnknown.into()),
                 _ => {
                     let message = Msg::up(Ty::Transport, u16::from(next.0));
-                    if core.registry.knows(message) {
+                    if core.receives(message) {
                         return Ok(message);
                     }
                     break;

@@ -33,7 +33,7 @@ fn stack(seed: u64) -> Stack<'static> {
         bytes: lent(4096, || 0),
         segs: lent(8, || Seg::EMPTY),
         slots: lent(16, || Slot::EMPTY),
-        receivers: lent(Memory::OWN_RECEIVERS + 4, || Entry::EMPTY),
+        receivers: lent(4, || Entry::EMPTY),
         timers: lent(2 + Memory::OWN_TIMERS, || Timer::EMPTY),
         ifaces: lent(2, || Interface::EMPTY),
         seen: lent(4, || Seen::EMPTY),

@@ -5,15 +5,22 @@ use super::Modules;
 use crate::ground::Cx;
 use crate::netapi::{Dir, Msg, Next, Ty};
 use crate::netdev::IfaceId;
-use crate::netreg::{Receiver, Receivers};
+use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, own};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::udp;
 use crate::wire::icmpv6::{Message, Unreachable};
 
-/// The next header of ICMPv6.
-const ICMPV6: u16 = crate::wire::ipv6::NextHeader::ICMPV6.0 as u16;
+/// All who receive a message.
+#[inline]
+fn receivers(registry: &Registry<'_>, msg: Msg) -> Receivers {
+    match (own(msg), registry.receivers(msg)) {
+        (None, others) => others,
+        (Some(who), Receivers::None) => Receivers::One(who),
+        (Some(_), _) => Receivers::Several,
+    }
+}
 
 /// Why a packet that nobody receives ends.
 const fn nobody(msg: Msg) -> Reason {
@@ -77,7 +84,7 @@ impl<'a> Modules<'a> {
                     module = Module::Icmpv6;
                     next = Next::To(Msg::down(Ty::Transport, ICMPV6), error);
                 }
-                Next::To(msg, packet) => match cx.core.registry.receivers(msg) {
+                Next::To(msg, packet) => match receivers(&cx.core.registry, msg) {
                     Receivers::One(who) => {
                         let id = cx.core.buf.id(&packet);
                         let queued = who.module != Module::App && cx.core.must_wait(who.module);
@@ -164,7 +171,7 @@ impl<'a> Modules<'a> {
     fn fan_out<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, from: Module, msg: Msg, packet: Pkt) {
         let id = cx.core.buf.id(&packet);
         let mut place = 0;
-        let mut last: Option<Receiver> = None;
+        let mut last = own(msg);
         while let Some((who, next)) = cx.core.registry.nth(msg, place) {
             place = next;
             // The last receiver gets the original, so each one waits here until the next is found.

@@ -18,7 +18,7 @@ pub struct Memory<'a> {
     pub segs: &'a mut [Seg],
     /// The packet buffer's slots: one for each packet.
     pub slots: &'a mut [Slot],
-    /// Lines of the registry: [`Memory::OWN_RECEIVERS`] for the stack itself, one for each socket or registration.
+    /// Lines of the registry: one for each socket or registration.
     pub receivers: &'a mut [Entry],
     /// Timers: one for each interface and [`Memory::OWN_TIMERS`] more.
     pub timers: &'a mut [Timer],
@@ -45,8 +45,6 @@ pub struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Lines of the registry that the stack's own modules take.
-    pub const OWN_RECEIVERS: usize = super::OWN_MESSAGES.len();
     /// Timers beside those of the interfaces.
     pub const OWN_TIMERS: usize = 1;
 }
@@ -56,8 +54,6 @@ impl Memory<'_> {
 pub enum NotEnough {
     /// The packet buffer's bytes, or more than it can address.
     Bytes,
-    /// Lines of the registry.
-    Receivers,
     /// Timers.
     Timers,
 }
@@ -92,8 +88,8 @@ pub struct Fixed<
     mailboxes: [Mailbox; SOCKETS],
 }
 
-/// Lines of the registry of a [`Fixed`]: the stack's own, and 9 for sockets and registrations.
-const RECEIVERS: usize = Memory::OWN_RECEIVERS + 9;
+/// Lines of the registry of a [`Fixed`], for sockets and registrations.
+const RECEIVERS: usize = 9;
 /// Neighbours whose last frame a [`Fixed`] remembers.
 const SEEN: usize = 8;
 /// Addresses of a [`Fixed`]: two link-local ones and two global ones.

@@ -30,7 +30,7 @@ fn tiny(k: usize) -> Stack<'static> {
         bytes: lent(ARENA_LEN, || 0),
         segs: lent(0, || Seg::EMPTY),
         slots: lent(1, || Slot::EMPTY),
-        receivers: lent(Memory::OWN_RECEIVERS + 1, || Entry::EMPTY),
+        receivers: lent(1, || Entry::EMPTY),
         timers: lent(1 + Memory::OWN_TIMERS, || Timer::EMPTY),
         ifaces: lent(1, || Interface::EMPTY),
         seen: &mut [],
