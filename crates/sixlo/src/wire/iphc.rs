@@ -20,8 +20,8 @@
 //!
 //! So decompression gives back the very bytes that were compressed, whatever they are.
 
-use super::ParseError;
 use super::addr::LinkAddr;
+use super::{ParseError, copy};
 
 mod address;
 mod compress;
@@ -137,20 +137,17 @@ pub struct Decompressed {
 /// An interface identifier, if it is known.
 type Iid = Option<[u8; 8]>;
 
-/// The interface identifiers that the encapsulating header gives: link-layer addresses (RFC 6282 section 3.2.2), or
-/// the addresses of an outer IPv6 header.
-struct Iids {
-    src: Iid,
-    dst: Iid,
+/// The interface identifiers of source and destination that the encapsulating header gives: link-layer addresses (RFC
+/// 6282 section 3.2.2), or the addresses of an outer IPv6 header.
+type Iids = [Iid; 2];
+
+fn iids_of(link: &Link) -> Iids {
+    [link.src.interface_id(), link.dst.interface_id()]
 }
 
-impl Iids {
-    fn of_link(link: &Link) -> Self {
-        Self {
-            src: link.src.interface_id(),
-            dst: link.dst.interface_id(),
-        }
-    }
+/// Bytes of traffic class and flow label that are carried in line, by TF (RFC 6282 section 3.1.1).
+const fn traffic_len(tf: u32) -> usize {
+    (0x0134_u32 >> (4 * tf) & 0xf) as usize
 }
 
 /// Bytes that are read from their beginning on. Behind their end there are zeros; that they were read is noticed at the
@@ -165,12 +162,25 @@ impl<'a> Reader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// The next byte.
+    /// Reads the next bytes into a place.
     #[cfg_attr(target_os = "none", inline(never))]
-    fn byte(&mut self) -> u8 {
-        let byte = self.peek().unwrap_or(0);
-        self.at += 1;
-        byte
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn read(&mut self, place: &mut [u8]) {
+        let end = self.at + place.len();
+        copy(place, self.bytes.get(self.at..end).unwrap_or_default());
+        self.at = end;
+    }
+
+    /// The next `len` bytes, 4 at most, as a number.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn number(&mut self, len: usize) -> u32 {
+        let mut number = 0;
+        for _ in 0..len {
+            number = number << 8 | u32::from(self.peek().unwrap_or(0));
+            self.at += 1;
+        }
+        number
     }
 
     /// The next byte, to be read again.
@@ -213,26 +223,22 @@ impl<'a> Writer<'a> {
         self.at > self.bytes.len()
     }
 
-    /// The next `N` bytes, to be written by the caller.
-    fn place<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
-        let place = self.bytes.get_mut(self.at..)?.first_chunk_mut();
-        self.at += N;
-        place
-    }
-
-    /// Writes a byte.
+    /// Writes the last `len` bytes of a number, 4 at most.
     #[cfg_attr(target_os = "none", inline(never))]
-    fn put(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.at) {
-            *place = byte;
-        }
-        self.at += 1;
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn put(&mut self, len: usize, number: u32) {
+        let bytes = number.to_be_bytes();
+        self.put_slice(bytes.get(bytes.len().wrapping_sub(len)..).unwrap_or_default());
     }
 
     /// Writes bytes.
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn put_slice(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.put(*byte);
+        let end = self.at + bytes.len();
+        if let Some(place) = self.bytes.get_mut(self.at..end) {
+            copy(place, bytes);
         }
+        self.at = end;
     }
 }

@@ -1,7 +1,7 @@
 //! Compression.
 
 use super::address::Form;
-use super::{Compressed, Context, Contexts, Iids, Link, NEXT_HEADERS_MAX, Writer, nhc};
+use super::{Compressed, Context, Contexts, Iids, Link, NEXT_HEADERS_MAX, Writer, iids_of, nhc, traffic_len};
 use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::ipv6_ext::options::OptionType;
 use crate::wire::{ParseError, split};
@@ -43,17 +43,6 @@ pub fn compress_without_udp_checksum(
     run(head, link, contexts, out, true)
 }
 
-/// The payload length of an IPv6 header.
-fn payload_len(fixed: &[u8; ipv6::HEADER_LEN]) -> usize {
-    let [_, _, _, _, high, low, ..] = *fixed;
-    usize::from(u16::from_be_bytes([high, low]))
-}
-
-fn is_ipv6(fixed: &[u8; ipv6::HEADER_LEN]) -> bool {
-    let [first, ..] = *fixed;
-    first >> 4 == 6
-}
-
 fn run(
     head: &[u8],
     link: &Link,
@@ -63,78 +52,76 @@ fn run(
 ) -> Result<Compressed, ParseError> {
     let mut out = Writer::new(out);
     let contexts = contexts.numbered();
-    let mut iids = Iids::of_link(link);
-    let mut budget = NEXT_HEADERS_MAX;
-    let (mut fixed, mut rest) = split(head)?;
-    if !is_ipv6(fixed) {
+    let mut iids = iids_of(link);
+    let (&[first, _, _, _, len_high, len_low, ..], _) = split::<{ ipv6::HEADER_LEN }>(head)?;
+    if first >> 4 != 6 {
         return Err(ParseError::Version);
     }
-    if rest.len() > payload_len(fixed) {
-        return Err(ParseError::Length);
-    }
-    // Each turn compresses an IPv6 header: the first, then those that it encapsulates.
-    'ipv6: loop {
-        let [_, _, _, _, _, _, next, ..] = *fixed;
-        let mut left = payload_len(fixed);
-        let mut found = find(NextHeader(next), rest, left, &mut budget);
-        iids = base(fixed, found.is_some(), &iids, contexts, &mut out)?;
-        // Each turn compresses a header behind it.
-        while let Some(header) = found {
-            let after = rest.get(header.bytes.len()..).unwrap_or_default();
-            left -= header.bytes.len();
-            found = None;
-            match header.octet {
-                nhc::UDP => put_udp(header.bytes, elide_checksum, &mut out),
-                nhc::IPV6 => {
-                    out.put(nhc::IPV6);
-                    (fixed, _) = split(header.bytes)?;
-                    rest = after;
-                    continue 'ipv6;
+    let len = ipv6::HEADER_LEN + usize::from(u16::from_be_bytes([len_high, len_low]));
+    let beyond = len.checked_sub(head.len()).ok_or(ParseError::Length)?;
+    let mut rest = head;
+    let mut found = Found::new(nhc::IPV6, ipv6::HEADER_LEN);
+    let mut budget = NEXT_HEADERS_MAX;
+    // Each turn compresses a header: the first of IPv6, then those behind it.
+    while let Some((header, after)) = rest.split_at_checked(found.len.into()) {
+        rest = after;
+        let following = match header {
+            _ if !found.is_followed || budget == 0 => None,
+            [_, _, _, _, _, _, next, ..] if found.octet == nhc::IPV6 => find(NextHeader(*next), rest, beyond),
+            [next, ..] => find(NextHeader(*next), rest, beyond),
+            [] => None,
+        };
+        match (found.octet, header.first_chunk()) {
+            (nhc::IPV6, Some(fixed)) => {
+                if budget < NEXT_HEADERS_MAX {
+                    out.put(1, nhc::IPV6.into());
                 }
-                octet => {
-                    let [next, ..] = *header.bytes else { break };
-                    if header.is_followed {
-                        found = find(NextHeader(next), after, left, &mut budget);
-                    }
-                    if found.is_some() {
-                        out.put(octet | nhc::NEXT);
-                    } else {
-                        out.put(octet);
-                        out.put(next);
-                    }
-                    out.put(header.second);
-                    out.put_slice(header.body);
-                }
+                base(fixed, following.is_some(), &mut iids, contexts, &mut out);
             }
-            rest = after;
+            (nhc::UDP, _) => put_udp(header, elide_checksum, &mut out),
+            _ => put_extension(&found, header, following.is_some(), &mut out),
         }
-        if out.is_over() {
-            return Err(ParseError::NoRoom);
-        }
-        return Ok(Compressed {
-            written: out.written(),
-            consumed: head.len() - rest.len(),
-        });
+        let Some(following) = following else { break };
+        found = following;
+        budget -= 1;
     }
+    if out.is_over() {
+        return Err(ParseError::NoRoom);
+    }
+    Ok(Compressed {
+        written: out.written(),
+        consumed: head.len() - rest.len(),
+    })
 }
 
-/// Compresses an IPv6 header, and gives the interface identifiers for one that it encapsulates.
-#[inline(never)]
+/// Compresses an IPv6 header, and leaves in `iids` the interface identifiers for one that it encapsulates.
+#[cfg_attr(target_os = "none", inline(never))]
 fn base(
     fixed: &[u8; ipv6::HEADER_LEN],
     is_next_compressed: bool,
-    iids: &Iids,
+    iids: &mut Iids,
     contexts: &[Context],
     out: &mut Writer<'_>,
-) -> Result<Iids, ParseError> {
-    let (&[a, b, c, d, _, _, next_header, hop_limit], addresses) = split(fixed)?;
-    let (src, addresses) = split(addresses)?;
-    let (dst, _) = split(addresses)?;
-    let src_form = Form::source(src, iids.src, contexts);
-    let dst_form = Form::destination(dst, iids.dst, contexts);
-
-    let class_and_label = u32::from_be_bytes([a, b, c, d]) & 0xfff_ffff;
-    let tf = traffic_form(class_and_label);
+) {
+    let Some((head, addresses)) = fixed.split_first_chunk::<8>() else {
+        return;
+    };
+    let (Some(src), Some(dst)) = (addresses.first_chunk(), addresses.last_chunk()) else {
+        return;
+    };
+    let [_, _, _, _, _, _, next_header, hop_limit] = *head;
+    let class_and_label = (u64::from_be_bytes(*head) >> 32) as u32 & 0xfff_ffff;
+    let src_form = if u128::from_ne_bytes(*src) == 0 {
+        Form::UNSPECIFIED
+    } else {
+        Form::unicast(src, &iids[0], contexts)
+    };
+    let dst_form = if dst[0] == 0xff {
+        Form::multicast(dst, contexts)
+    } else {
+        Form::unicast(dst, &iids[1], contexts)
+    };
+    let (tf, traffic) = traffic(class_and_label);
     let hlim = match hop_limit {
         1 => 0b01,
         64 => 0b10,
@@ -143,119 +130,125 @@ fn base(
     };
     let numbers = src_form.context << 4 | dst_form.context;
     let cid = numbers != 0;
-    out.put(0b011 << 5 | tf << 3 | u8::from(is_next_compressed) << 2 | hlim);
-    out.put(u8::from(cid) << 7 | src_form.bits << 4 | dst_form.bits);
+    let first = 0b011 << 5 | tf << 3 | u32::from(is_next_compressed) << 2 | hlim;
+    let second = u32::from(cid) << 7 | src_form.bits << 4 | dst_form.bits;
+    out.put(2, first << 8 | second);
     if cid {
-        out.put(numbers);
+        out.put(1, numbers);
     }
     if tf != 0b11 {
-        put_traffic(tf, class_and_label, out);
+        out.put(traffic_len(tf), traffic);
     }
     if !is_next_compressed {
-        out.put(next_header);
+        out.put(1, next_header.into());
     }
     if hlim == 0 {
-        out.put(hop_limit);
+        out.put(1, hop_limit.into());
     }
     src_form.put_inline(src, out);
     dst_form.put_inline(dst, out);
-    Ok(Iids {
-        src: src.last_chunk().copied(),
-        dst: dst.last_chunk().copied(),
-    })
+    *iids = [src.last_chunk().copied(), dst.last_chunk().copied()];
 }
 
-/// TF of a traffic class and flow label.
-const fn traffic_form(class_and_label: u32) -> u8 {
+/// TF of a traffic class and flow label, and what is carried in line. ECN comes first (RFC 6282 section 3.2.1).
+const fn traffic(class_and_label: u32) -> (u32, u32) {
+    let class = ((class_and_label >> 20) as u8).rotate_right(2) as u32;
+    let label = class_and_label & 0xf_ffff;
     if class_and_label == 0 {
-        0b11
-    } else if class_and_label & 0xf_ffff == 0 {
-        0b10
-    } else if class_and_label >> 22 == 0 {
-        0b01
+        (0b11, 0)
+    } else if label == 0 {
+        (0b10, class)
+    } else if class & 0x3f == 0 {
+        // Without DSCP, the upper bits of the label share a byte with ECN.
+        (0b01, class << 16 | label)
     } else {
-        0b00
-    }
-}
-
-/// Writes traffic class and flow label. ECN comes first (RFC 6282 section 3.2.1).
-fn put_traffic(tf: u8, class_and_label: u32, out: &mut Writer<'_>) {
-    let class = ((class_and_label >> 20) as u8).rotate_right(2);
-    let [_, a, b, c] = (class_and_label & 0xf_ffff).to_be_bytes();
-    // Without DSCP, the upper bits of the label share a byte with ECN.
-    out.put(if tf == 0b01 { class | a } else { class });
-    if tf == 0 {
-        out.put(a);
-    }
-    if tf & 0b10 == 0 {
-        out.put(b);
-        out.put(c);
+        (0b00, class << 24 | label)
     }
 }
 
 /// A header that can be compressed.
-struct Found<'a> {
+struct Found {
     /// Its octet, without N.
     octet: u8,
-    /// The header.
-    bytes: &'a [u8],
     /// What it names as next is a header, not the middle of a packet.
     is_followed: bool,
-    /// Of an extension header the second byte of its compressed form: the number of bytes that follow, or what is
-    /// reserved.
-    second: u8,
-    /// What follows.
-    body: &'a [u8],
+    /// Its bytes.
+    len: u16,
+    /// Bytes of an extension header that are carried as they are, behind its first two.
+    body_len: u8,
 }
 
-/// The header of type `next` at the beginning of `bytes`, if it lies there whole and can be compressed. `left` bytes
-/// of the packet, no fewer than `bytes` holds, begin there. Takes one off `budget`.
-#[inline(never)]
-fn find<'a>(next: NextHeader, bytes: &'a [u8], left: usize, budget: &mut usize) -> Option<Found<'a>> {
-    *budget = budget.checked_sub(1)?;
-    let octet = nhc::octet(next)?;
-    let &[_, second, high, low, ..] = bytes.first_chunk::<8>()?;
-    let len = match next {
-        NextHeader::IPV6 => ipv6::HEADER_LEN,
-        // The fragment header has no length field; what stands in that place is reserved and carried like the rest
-        // (RFC 6282 section 4.2).
-        NextHeader::UDP | NextHeader::FRAGMENT => 8,
-        _ => 8 + 8 * usize::from(second),
-    };
-    let bytes = bytes.get(..len)?;
-    let mut found = Found {
-        octet,
-        bytes,
-        is_followed: true,
-        second,
-        body: bytes.get(2..).unwrap_or_default(),
-    };
-    // The lengths of UDP and IPv6 are elided, so they must be those that the decompressor infers (RFC 6282 section
-    // 4.3.3). Of a first fragment they are not.
-    match next {
-        NextHeader::UDP | NextHeader::IPV6 => {
-            let &[first, _, _, _, high, low, ..] = bytes else {
-                return None;
-            };
-            let behind = if next == NextHeader::UDP { 0 } else { len };
-            let is_inferred = usize::from(u16::from_be_bytes([high, low])) + behind == left;
-            let is_known = next == NextHeader::UDP || first >> 4 == 6;
-            return (is_inferred && is_known).then_some(found);
+impl Found {
+    const fn new(octet: u8, len: usize) -> Self {
+        Self {
+            octet,
+            is_followed: true,
+            len: len as u16,
+            body_len: 6,
         }
-        // What follows in a later fragment is the middle of something.
-        NextHeader::FRAGMENT => found.is_followed = u16::from_be_bytes([high, low]) >> 3 == 0,
+    }
+}
+
+/// The header of type `next` at the beginning of `bytes`, if it lies there whole and can be compressed. The packet
+/// goes on for `beyond` bytes behind these.
+#[cfg_attr(target_os = "none", inline(never))]
+fn find(next: NextHeader, bytes: &[u8], beyond: usize) -> Option<Found> {
+    let octet = nhc::octet(next)?;
+    let &[first, units, high, low, len_high, len_low, ..] = bytes.first_chunk::<8>()?;
+    let len = usize::from(u16::from_be_bytes([len_high, len_low]));
+    let mut found = Found::new(octet, 8);
+    match next {
+        // The lengths of UDP and IPv6 are elided, so they must be those that the decompressor infers (RFC 6282 section
+        // 4.3.3). Of a first fragment they are not.
+        NextHeader::UDP => {
+            found.is_followed = false;
+            (len == bytes.len() + beyond).then_some(found)
+        }
+        NextHeader::IPV6 => {
+            found.len = ipv6::HEADER_LEN as u16;
+            let is_inferred = len + ipv6::HEADER_LEN == bytes.len() + beyond && first >> 4 == 6;
+            (is_inferred && bytes.len() >= ipv6::HEADER_LEN).then_some(found)
+        }
+        // The fragment header has no length field; what stands in that place is reserved and carried like the rest
+        // (RFC 6282 section 4.2). What follows in a later fragment is the middle of something.
+        NextHeader::FRAGMENT => {
+            found.is_followed = u16::from_be_bytes([high, low]) >> 3 == 0;
+            Some(found)
+        }
         _ => {
+            let len = 8 + 8 * usize::from(units);
+            let body = bytes.get(2..len)?;
             let padding = if nhc::has_options(next) {
-                trailing_padding(found.body)
+                trailing_padding(body)
             } else {
                 0
             };
-            found.body = found.body.get(..found.body.len() - padding)?;
+            found.len = len as u16;
             // A header that is longer is not compressed (RFC 6282 section 4.2).
-            found.second = u8::try_from(found.body.len()).ok()?;
+            found.body_len = u8::try_from(body.len() - padding).ok()?;
+            Some(found)
         }
     }
-    Some(found)
+}
+
+/// Compresses an extension header (RFC 6282 section 4.2).
+#[cfg_attr(target_os = "none", inline(never))]
+fn put_extension(found: &Found, header: &[u8], is_next_compressed: bool, out: &mut Writer<'_>) {
+    let &[next, reserved, ref body @ ..] = header else {
+        return;
+    };
+    if is_next_compressed {
+        out.put(1, (found.octet | nhc::NEXT).into());
+    } else {
+        out.put(2, u16::from_be_bytes([found.octet, next]).into());
+    }
+    let second = if found.octet == nhc::FRAGMENT {
+        reserved
+    } else {
+        found.body_len
+    };
+    out.put(1, second.into());
+    out.put_slice(body.get(..found.body_len.into()).unwrap_or_default());
 }
 
 /// Bytes of the single option of padding at the end of a header of options, if the decompressor restores it: at most
@@ -289,35 +282,31 @@ fn trailing_padding(options: &[u8]) -> usize {
 
 /// Compresses a UDP header (RFC 6282 section 4.3).
 fn put_udp(header: &[u8], elide_checksum: bool, out: &mut Writer<'_>) {
-    let &[a, b, c, d, _, _, checksum_high, checksum_low] = header else {
+    let Some(&[a, b, c, d, _, _, e, f]) = header.first_chunk() else {
         return;
     };
-    let src = u16::from_be_bytes([a, b]);
-    let dst = u16::from_be_bytes([c, d]);
-    let octet = nhc::UDP
-        | if elide_checksum {
-            nhc::UDP_CHECKSUM_ELIDED
-        } else {
-            0
-        };
+    let src = u32::from(u16::from_be_bytes([a, b]));
+    let dst = u32::from(u16::from_be_bytes([c, d]));
+    let octet = u32::from(
+        nhc::UDP
+            | if elide_checksum {
+                nhc::UDP_CHECKSUM_ELIDED
+            } else {
+                0
+            },
+    );
     if (src ^ nhc::PORT_4) | (dst ^ nhc::PORT_4) <= 0x0f {
-        out.put(octet | 0b11);
-        out.put(b << 4 | d & 0x0f);
+        out.put(1, octet | 0b11);
+        out.put(1, src << 4 | dst & 0x0f);
     } else {
         let is_src_8 = src ^ nhc::PORT_8 <= 0xff;
         let is_dst_8 = !is_src_8 && dst ^ nhc::PORT_8 <= 0xff;
-        out.put(octet | u8::from(is_src_8) << 1 | u8::from(is_dst_8));
-        if !is_src_8 {
-            out.put(a);
+        out.put(1, octet | u32::from(is_src_8) << 1 | u32::from(is_dst_8));
+        for (port, is_8) in [(src, is_src_8), (dst, is_dst_8)] {
+            out.put(if is_8 { 1 } else { 2 }, port);
         }
-        out.put(b);
-        if !is_dst_8 {
-            out.put(c);
-        }
-        out.put(d);
     }
     if !elide_checksum {
-        out.put(checksum_high);
-        out.put(checksum_low);
+        out.put(2, u16::from_be_bytes([e, f]).into());
     }
 }

@@ -14,9 +14,12 @@ pub(super) const NEXT: u8 = 1;
 /// IPv6 in IPv6: EID 7. Its N is unused.
 pub(super) const IPV6: u8 = EXTENSION | 7 << 1;
 
+/// The fragment header: EID 2.
+pub(super) const FRAGMENT: u8 = EXTENSION | 2 << 1;
+
 /// The upper bits of the ports that are carried in 8 bits each, and in 4 (RFC 6282 section 4.3.1).
-pub(super) const PORT_8: u16 = 0xf000;
-pub(super) const PORT_4: u16 = 0xf0b0;
+pub(super) const PORT_8: u32 = 0xf000;
+pub(super) const PORT_4: u32 = 0xf0b0;
 
 /// The headers by EID. UDP, which has a form of its own, stands where RFC 6282 section 4.2 reserves a number.
 const BY_EID: [NextHeader; 8] = [
