@@ -10,8 +10,8 @@ use crate::time::{Duration, Instant};
 use crate::trace::{Module, PktId, Reason, Sink};
 use crate::udp;
 use crate::wire::checksum::Checksum;
-use crate::wire::icmpv6::{HEADER_LEN, Header, Message, Problem, QUOTE_LEN_MAX};
-use crate::wire::ipv6::{self, Ecn, NextHeader, TrafficClass};
+use crate::wire::icmpv6::{HEADER_LEN, Header, Message, Problem, QUOTE_LEN_MAX, header_len};
+use crate::wire::ipv6::{self, Ecn, Kind, NextHeader, TrafficClass};
 use crate::wire::ipv6_ext;
 
 #[cfg(test)]
@@ -19,6 +19,8 @@ mod tests;
 
 /// The type of a redirect (RFC 4861 section 4.5), which no error may answer (RFC 4443 section 2.4 (e.2)).
 const REDIRECT: u8 = 137;
+/// The type of an echo request.
+const ECHO_REQUEST: u8 = 128;
 /// The type of an echo reply.
 const ECHO_REPLY: u8 = 129;
 
@@ -79,14 +81,13 @@ impl Icmpv6 {
             Ok(kind) => kind,
             Err(reason) => return Next::Drop(packet, reason),
         };
-        if let (Message::EchoRequest { .. }, true) = (kind, self.config.answer_echo) {
+        if kind == ECHO_REQUEST && self.config.answer_echo {
             return match echo(cx, &packet) {
                 Ok(()) => Next::To(Msg::down(Ty::Transport, u16::from(NextHeader::ICMPV6.0)), packet),
                 Err(reason) => Next::Drop(packet, reason),
             };
         }
-        let number = cx.core.buf.read::<1>(&packet).map_or(0, |[number]| number);
-        let message = Msg::up(Ty::Icmpv6, u16::from(number));
+        let message = Msg::up(Ty::Icmpv6, u16::from(kind));
         if cx.core.receives(message) {
             Next::To(message, packet)
         } else {
@@ -165,30 +166,20 @@ fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
     udp::ipv6_header(buf, packet)
 }
 
-/// The message, if its checksum is right.
-fn check(buf: &PktBuf<'_>, packet: &Pkt) -> Result<Message, Reason> {
-    let header = ipv6_header(buf, packet).ok_or(Reason::Icmpv6Malformed)?;
-    let len = buf.len(packet) as u32;
-    let mut checksum = Checksum::pseudo_header(&header.src, &header.dst, NextHeader::ICMPV6, len);
-    for piece in buf.pieces(packet, 0) {
-        checksum.add(piece);
-    }
-    if !checksum.is_valid() {
+/// The type of a message, if the message is whole and its checksum right.
+fn check(buf: &PktBuf<'_>, packet: &Pkt) -> Result<u8, Reason> {
+    let [kind] = buf.read::<1>(packet).ok_or(Reason::Icmpv6Malformed)?;
+    if buf.len(packet) < header_len(kind) || !udp::is_intact(buf, packet, NextHeader::ICMPV6) {
         return Err(Reason::Icmpv6Malformed);
     }
-    let mut head = [0; HEADER_LEN];
-    let head_len = buf.copy_out(packet, 0, &mut head);
-    let head = head.get(..head_len).ok_or(Reason::Icmpv6Malformed)?;
-    Header::parse(head)
-        .map(|(header, _)| header.message)
-        .map_err(|_| Reason::Icmpv6Malformed)
+    Ok(kind)
 }
 
 /// Turns an echo request into its reply, over the same bytes (RFC 4443 section 4.2).
 fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
     let buf = &mut cx.core.buf;
     let request = ipv6_header(buf, packet).ok_or(Reason::Icmpv6Malformed)?;
-    if request.src.is_unspecified() || request.src.is_multicast() {
+    if matches!(ipv6::kind(&request.src), Kind::Unspecified | Kind::Multicast) {
         return Err(Reason::Ipv6Address);
     }
     *buf.write_at(packet, 0)? = [ECHO_REPLY, 0, 0, 0];
@@ -219,11 +210,7 @@ fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
 
 /// The sum that stands in a checksum field until the IPv6 output adds the addresses.
 fn sum(buf: &PktBuf<'_>, packet: &Pkt, offset: usize) -> u16 {
-    let mut checksum = Checksum::new();
-    for piece in buf.pieces(packet, offset) {
-        checksum.add(piece);
-    }
-    !checksum.finish()
+    !udp::sum(buf, packet, offset, Checksum::new()).finish()
 }
 
 /// Writes headers and quote of an error.
@@ -268,7 +255,10 @@ fn may_answer(buf: &PktBuf<'_>, packet: &Pkt, header: &ipv6::Header, message: Me
             }
     );
     // (e.6): not to a source that is not one node.
-    let no_one_node = header.src.is_unspecified() || header.src.is_multicast() || header.src.is_loopback();
+    let no_one_node = matches!(
+        ipv6::kind(&header.src),
+        Kind::Unspecified | Kind::Multicast | Kind::Loopback
+    );
     if (to_many && !excepted) || no_one_node {
         return false;
     }

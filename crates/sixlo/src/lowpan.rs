@@ -14,7 +14,7 @@ use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
 use crate::wire::lowpan::rh::RoutingHeader;
-use crate::wire::lowpan::{self as dispatch, Dispatch, Preface, frag};
+use crate::wire::lowpan::{Dispatch, frag};
 
 mod cut;
 mod forward;
@@ -222,7 +222,7 @@ impl<'a> Lowpan<'a> {
         }
     }
 
-    /// What a frame's payload is: a datagram, a piece of one, or nothing for us.
+    /// What a frame's payload is: a datagram, a piece of one, or nothing for us. Gives a datagram that is complete.
     fn read<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
@@ -232,39 +232,79 @@ impl<'a> Lowpan<'a> {
         info: &RxInfo,
     ) -> Result<Option<Pkt>, Reason> {
         let (dispatch, body) = strip(payload)?;
-        match dispatch {
-            Dispatch::Iphc | Dispatch::Ipv6 => self.whole(cx, dispatch, body, meta, info.id).map(Some),
-            Dispatch::Frag1 | Dispatch::FragN => self.fragment(cx, ways, body, meta, info.id),
-            // RFC 4944 section 10 is deprecated by RFC 6282 section 1; RFC 8931 is not spoken here.
-            _ => Err(Reason::LowpanDispatch),
+        let id = info.id;
+        let mut frame = Frame {
+            dispatch,
+            body,
+            first: None,
+            meta,
+            id,
+        };
+        if matches!(dispatch, Dispatch::Frag1 | Dispatch::FragN) {
+            let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
+            if !header.is_first() {
+                let fragment = Fragment {
+                    meta,
+                    header,
+                    expanded: &[],
+                    data,
+                    id,
+                };
+                return Ok(self.follow_up(cx, ways, &fragment));
+            }
+            // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no
+            // fragment.
+            (frame.dispatch, frame.body) = strip(data)?;
+            frame.first = Some(header);
         }
+        // RFC 4944 section 10 is deprecated by RFC 6282 section 1; RFC 8931 is not spoken here.
+        if !matches!(frame.dispatch, Dispatch::Iphc | Dispatch::Ipv6) {
+            return Err(Reason::LowpanDispatch);
+        }
+        match self.datagram(cx, ways, &frame, &mut [0; HEADERS_LEN]) {
+            Err(ParseError::NoRoom) => self.datagram_of_many_headers(cx, ways, &frame),
+            taken => taken,
+        }
+        .unwrap_or_else(|error| Err(header_reason(error)))
     }
 
-    /// A datagram in one frame.
-    fn whole<S: Sink>(
+    /// As [`datagram`](Self::datagram), with room for more headers. A function of its own, for that is not always on the
+    /// call stack.
+    #[cold]
+    #[inline(never)]
+    fn datagram_of_many_headers<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        dispatch: Dispatch,
-        body: &[u8],
-        meta: &Meta,
-        id: PktId,
-    ) -> Result<Pkt, Reason> {
-        let link = Link {
-            src: meta.link_src,
-            dst: meta.link_dst,
-        };
-        let contexts = Contexts(self.contexts);
-        let mut headers = [0; HEADERS_LEN];
-        match expand(dispatch, body, &link, &contexts, None, &mut headers) {
-            Ok((header, data)) => self.store(cx, header, data, body.len(), meta, id),
-            Err(ParseError::NoRoom) => {
-                let mut headers = [0; HEADERS_LEN_MAX];
-                let expanded = expand(dispatch, body, &link, &contexts, None, &mut headers);
-                let (header, data) = expanded.map_err(header_reason)?;
-                self.store(cx, header, data, body.len(), meta, id)
+        ways: &Ways<'_, '_>,
+        frame: &Frame<'_>,
+    ) -> Result<Result<Option<Pkt>, Reason>, ParseError> {
+        self.datagram(cx, ways, frame, &mut [0; HEADERS_LEN_MAX])
+    }
+
+    /// A datagram in one frame, or its first fragment. Its headers are expanded into `headers`.
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn datagram<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
+        frame: &Frame<'_>,
+        headers: &mut [u8],
+    ) -> Result<Result<Option<Pkt>, Reason>, ParseError> {
+        let &Frame { meta, id, body, .. } = frame;
+        let (expanded, data) = expand(frame, &Contexts(self.contexts), headers)?;
+        Ok(match frame.first {
+            Some(header) => {
+                let fragment = Fragment {
+                    meta,
+                    header,
+                    expanded,
+                    data,
+                    id,
+                };
+                Ok(self.first_fragment(cx, ways, &fragment))
             }
-            Err(error) => Err(header_reason(error)),
-        }
+            None => self.store(cx, expanded, data, body.len(), meta, id).map(Some),
+        })
     }
 
     /// A packet of a datagram that came in one frame. Where memory is short, stale reassemblies give way.
@@ -285,62 +325,25 @@ impl<'a> Lowpan<'a> {
         }
     }
 
-    /// A fragment; gives the datagram if it is complete now.
-    fn fragment<S: Sink>(
+    /// A first fragment; gives the datagram if it is complete now.
+    fn first_fragment<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         ways: &Ways<'_, '_>,
-        body: &[u8],
-        meta: &Meta,
-        id: PktId,
-    ) -> Result<Option<Pkt>, Reason> {
-        let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
-        let mut fragment = Fragment {
-            meta,
-            header,
-            expanded: &[],
-            data,
-            id,
-        };
-        if !header.is_first() {
-            return Ok(self.follow_up(cx, ways, &fragment));
-        }
-        // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no fragment.
-        let (dispatch, body) = strip(data)?;
-        if !matches!(dispatch, Dispatch::Iphc | Dispatch::Ipv6) {
-            return Err(Reason::LowpanDispatch);
-        }
-        let link = Link {
-            src: meta.link_src,
-            dst: meta.link_dst,
-        };
-        let size = usize::from(header.datagram_size);
-        let mut headers = [0; HEADERS_LEN];
-        let mut long_headers;
-        let contexts = Contexts(self.contexts);
-        let (expanded, data): (&[u8], &[u8]) =
-            match expand(dispatch, body, &link, &contexts, Some(size), &mut headers) {
-                Err(ParseError::NoRoom) => {
-                    long_headers = [0; HEADERS_LEN_MAX];
-                    expand(dispatch, body, &link, &contexts, Some(size), &mut long_headers)
-                }
-                expanded => expanded,
-            }
-            .map_err(header_reason)?;
-        fragment.expanded = expanded;
-        fragment.data = data;
-        if self.forwards(ways, meta) && self.reassembler.find(&fragment, cx.now).is_none() {
-            match self.forward_first(cx, ways, &fragment) {
-                Ok(true) => return Ok(None),
+        fragment: &Fragment<'_>,
+    ) -> Option<Pkt> {
+        if self.forwards(ways, fragment.meta) && self.reassembler.find(fragment, cx.now).is_none() {
+            match self.forward_first(cx, ways, fragment) {
+                Ok(true) => return None,
                 Ok(false) => {}
                 Err(reason) if !self.forward.fallback || reason == Reason::FragmentDuplicate => {
-                    tell(cx, &fragment, FragmentFate::Dropped(reason));
-                    return Ok(None);
+                    tell(cx, fragment, FragmentFate::Dropped(reason));
+                    return None;
                 }
-                Err(_) => self.fall_back(cx, &fragment),
+                Err(_) => self.fall_back(cx, fragment),
             }
         }
-        Ok(self.reassembler.insert(cx, &fragment))
+        self.reassembler.insert(cx, fragment)
     }
 
     /// A fragment other than the first; gives the datagram if it is complete now.
@@ -374,62 +377,72 @@ impl<'a> Lowpan<'a> {
     }
 }
 
-/// Skips what stands before a datagram or fragment in a frame.
-#[inline]
-fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
-    let &first = payload.first().ok_or(Reason::LowpanDispatch)?;
-    match Dispatch::of(first, 0) {
-        // What nearly all frames begin with: nothing is to be skipped.
-        dispatch @ (Dispatch::Iphc | Dispatch::Frag1 | Dispatch::FragN | Dispatch::Ipv6) => {
-            Ok((dispatch, payload))
-        }
-        _ => strip_headers(payload),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn strip_headers(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
-    let (dispatch, body, preface) = dispatch::strip(payload).map_err(|error| match error {
-        ParseError::Unknown => Reason::LowpanCriticalHeader,
-        _ => Reason::LowpanDispatch,
-    })?;
-    may_skip(&preface)?;
-    Ok((dispatch, body))
-}
-
-/// Whether a datagram can be taken without regard to what stands before it.
-fn may_skip(preface: &Preface<'_>) -> Result<(), Reason> {
-    // RFC 8138 section 4.2: a node that does not act upon a critical header drops the packet, and nothing here does. Those
-    // that are elective are skipped (section 4.1).
-    let critical = |header| matches!(header, RoutingHeader::SourceRoute(_) | RoutingHeader::RplInfo(_));
-    if preface.routing.iter().any(critical) {
-        return Err(Reason::LowpanCriticalHeader);
-    }
-    // RFC 4944 section 11: mesh-under forwarding is not done here, and a frame that went through a mesh has other
-    // addresses than its MAC header says.
-    if preface.mesh.is_some() {
-        Err(Reason::LowpanMesh)
-    } else {
-        Ok(())
-    }
-}
-
-/// The headers in full, in `headers`, and what follows them. `size` is the datagram's, if the frame does not tell. Beside
-/// the errors of [`iphc::decompress`] there is [`ParseError::Checksum`] for one that is missing.
-fn expand<'b>(
+/// A frame that carries a datagram from its beginning on.
+struct Frame<'a> {
     dispatch: Dispatch,
-    body: &'b [u8],
-    link: &Link,
+    /// The datagram, from its dispatch on.
+    body: &'a [u8],
+    /// The fragment header, if there is one.
+    first: Option<frag::Fragment>,
+    meta: &'a Meta,
+    id: PktId,
+}
+
+/// Skips what stands before a datagram or fragment in a frame.
+///
+/// What of this a node would have to act upon ends the frame, since nothing here does, and is not looked into: mesh-under
+/// forwarding (RFC 4944 section 11; a frame that went through a mesh has other addresses than its MAC header says) and
+/// critical routing headers (RFC 8138 section 4.2). Those that are elective are skipped (section 4.1).
+#[cfg_attr(target_os = "none", inline(never))]
+fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
+    let (mut rest, mut page) = (payload, 0);
+    let (mut paged, mut routed, mut behind_row) = (false, false, false);
+    while let [byte, tail @ ..] = rest {
+        match Dispatch::of(*byte, page) {
+            Dispatch::Page(next) => {
+                page = next;
+                paged |= page != 0;
+                behind_row = routed;
+                rest = tail;
+            }
+            // RFC 8138 section 3.2: all of them are in one row.
+            Dispatch::ElectiveRoutingHeader if behind_row => break,
+            Dispatch::ElectiveRoutingHeader => {
+                let skipped = RoutingHeader::parse(rest);
+                (_, rest) = skipped.map_err(|_| Reason::LowpanDispatch)?;
+                routed = true;
+            }
+            Dispatch::CriticalRoutingHeader => return Err(Reason::LowpanCriticalHeader),
+            Dispatch::Mesh => return Err(Reason::LowpanMesh),
+            Dispatch::Nalp | Dispatch::Esc | Dispatch::Unknown | Dispatch::Bc0 => break,
+            // RFC 8025 section 4: these are before the first page other than 0.
+            Dispatch::Frag1 | Dispatch::FragN | Dispatch::Rfrag | Dispatch::RfragAck if paged => break,
+            dispatch => return Ok((dispatch, rest)),
+        }
+    }
+    Err(Reason::LowpanDispatch)
+}
+
+/// The headers in full, in `headers`, and what follows them. Beside the errors of [`iphc::decompress`] there is
+/// [`ParseError::Checksum`] for one that is missing.
+#[inline]
+fn expand<'b>(
+    frame: &Frame<'b>,
     contexts: &Contexts<'_>,
-    size: Option<usize>,
     headers: &'b mut [u8],
 ) -> Result<(&'b [u8], &'b [u8]), ParseError> {
-    if dispatch == Dispatch::Ipv6 {
+    let body = frame.body;
+    if frame.dispatch == Dispatch::Ipv6 {
         // RFC 4944 section 5.1: the header follows the dispatch as it is.
         return Ok((&[], body.get(1..).unwrap_or_default()));
     }
-    let expanded = iphc::decompress(body, link, contexts, size, headers)?;
+    let link = Link {
+        src: frame.meta.link_src,
+        dst: frame.meta.link_dst,
+    };
+    // Of a first fragment, the frame does not tell the size of the datagram.
+    let size = frame.first.map(|header| header.datagram_size.into());
+    let expanded = iphc::decompress(body, &link, contexts, size, headers)?;
     if expanded.udp_checksum_elided.is_some() {
         // RFC 6282 section 4.3.2: nobody here authorises that.
         return Err(ParseError::Checksum);

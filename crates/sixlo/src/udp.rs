@@ -23,12 +23,7 @@ pub fn receive(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Msg, Reason> {
     if len < available {
         buf.truncate(packet, len);
     }
-    let ipv6 = ipv6_header(buf, packet).ok_or(Reason::UdpMalformed)?;
-    let mut checksum = Checksum::pseudo_header(&ipv6.src, &ipv6.dst, NextHeader::UDP, len as u32);
-    for piece in buf.pieces(packet, 0) {
-        checksum.add(piece);
-    }
-    if !checksum.is_valid() {
+    if !is_intact(buf, packet, NextHeader::UDP) {
         return Err(Reason::UdpChecksum);
     }
     buf.mark(packet, HEADER_LEN);
@@ -67,4 +62,27 @@ fn prepare(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<(), Reason> {
 pub(crate) fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
     let bytes = buf.read_back::<{ ipv6::HEADER_LEN }>(packet, buf.marked(packet))?;
     ipv6::Header::parse(&bytes).ok()
+}
+
+/// Whether the checksum is right of a message that goes from the cursor to the end of its packet, of this protocol (RFC
+/// 8200 section 8.1).
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+pub(crate) fn is_intact(buf: &PktBuf<'_>, packet: &Pkt, next_header: NextHeader) -> bool {
+    let Some(header) = ipv6_header(buf, packet) else {
+        return false;
+    };
+    let len = buf.len(packet) as u32;
+    let checksum = Checksum::pseudo_header(&header.src, &header.dst, next_header, len);
+    sum(buf, packet, 0, checksum).is_valid()
+}
+
+/// Adds the bytes of a packet from an offset on to a checksum.
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+pub(crate) fn sum(buf: &PktBuf<'_>, packet: &Pkt, offset: usize, mut checksum: Checksum) -> Checksum {
+    for piece in buf.pieces(packet, offset) {
+        checksum.add(piece);
+    }
+    checksum
 }

@@ -6,7 +6,7 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
 use crate::wire::icmpv6::{Exceeded, Message, Problem, Unreachable};
-use crate::wire::ipv6::{HEADER_LEN, Header, is_valid_destination, is_valid_source};
+use crate::wire::ipv6::{self, HEADER_LEN, Header, Kind, is_valid_destination, is_valid_source};
 
 /// Why a packet goes no further, and what its source is to be told.
 pub(super) struct Refusal {
@@ -84,10 +84,12 @@ impl Ipv6<'_> {
         }
         // RFC 4291 sections 2.5.2, 2.5.3, 2.5.6: neither unspecified, loopback nor link-local addresses are forwarded; a
         // packet that came to many nodes by the link is not for one of them to forward.
-        if header.src.is_unspecified() || header.dst.is_unicast_link_local() || buf.meta(packet).multicast {
+        let src = ipv6::kind(&header.src);
+        let is_local = ipv6::kind(&header.dst) == Kind::LinkLocal;
+        if src == Kind::Unspecified || is_local || buf.meta(packet).multicast {
             return Err(Reason::Ipv6Address.into());
         }
-        if header.src.is_unicast_link_local() {
+        if src == Kind::LinkLocal {
             let message = Message::DestinationUnreachable(Unreachable::BeyondScope);
             return Err(Refusal::telling(Reason::Ipv6Address, message));
         }

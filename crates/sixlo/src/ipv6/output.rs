@@ -10,7 +10,7 @@ use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
 use crate::wire::addr::LinkAddr;
 use crate::wire::checksum::Checksum;
-use crate::wire::ipv6::{HEADER_LEN, Header};
+use crate::wire::ipv6::{self, HEADER_LEN, Header, Kind};
 
 /// The way to a destination.
 pub(super) struct Hop {
@@ -21,18 +21,17 @@ pub(super) struct Hop {
 impl Ipv6<'_> {
     /// The way to a destination; for a multicast one and a link-local one, by the interface `iface`.
     pub(super) fn next_hop(&self, dst: &Ipv6Addr, iface: IfaceId) -> Result<Hop, Reason> {
-        if dst.is_multicast() {
+        let (iface, next_hop) = match ipv6::kind(dst) {
             // RFC 4944 section 9: multicast goes as a broadcast of the PAN where there is no mesh underneath.
-            return Ok(Hop {
-                iface,
-                link: LinkAddr::BROADCAST,
-            });
-        }
-        if dst.is_unicast_link_local() {
-            let link = self.tables.link_addr(iface, dst).ok_or(Reason::NoNeighbor)?;
-            return Ok(Hop { iface, link });
-        }
-        let (iface, next_hop) = self.tables.route(dst).ok_or(Reason::NoRoute)?;
+            Kind::Multicast => {
+                return Ok(Hop {
+                    iface,
+                    link: LinkAddr::BROADCAST,
+                });
+            }
+            Kind::LinkLocal => (iface, *dst),
+            _ => self.tables.route(dst).ok_or(Reason::NoRoute)?,
+        };
         let link = self
             .tables
             .link_addr(iface, &next_hop)

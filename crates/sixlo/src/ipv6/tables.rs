@@ -3,7 +3,8 @@
 use core::net::Ipv6Addr;
 
 use crate::netdev::IfaceId;
-use crate::wire::addr::LinkAddr;
+use crate::wire::addr::{LinkAddr, common_prefix_len};
+use crate::wire::ipv6::{self, Kind};
 
 /// A table has no place left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +88,9 @@ impl Route {
         Self::via(Ipv6Addr::UNSPECIFIED, 0, iface, next_hop)
     }
 
-    fn leads_to(&self, dst: u128) -> bool {
-        // Bits below the prefix do not count; a shift by all 128 is no shift in Rust, so the empty prefix is apart.
-        let shift = 128_u32.saturating_sub(u32::from(self.prefix_len));
-        self.used && (shift == 128 || (dst ^ self.prefix.to_bits()) >> shift == 0)
+    fn leads_to(&self, dst: &[u8; 16]) -> bool {
+        let len = u32::from(self.prefix_len).min(128);
+        self.used && common_prefix_len(&self.prefix.octets(), dst) >= len
     }
 }
 
@@ -156,7 +156,7 @@ impl<'a> Tables<'a> {
 
     /// Whether an address is one of this node's. RFC 4291 section 2.8: the loopback address is every node's own.
     pub(super) fn owns(&self, addr: &Ipv6Addr) -> bool {
-        addr.is_loopback() || self.addresses().any(|entry| entry.addr == *addr)
+        ipv6::kind(addr) == Kind::Loopback || self.addresses().any(|entry| entry.addr == *addr)
     }
 
     pub(super) fn add_neighbor(&mut self, neighbor: Neighbor) -> Result<(), TableFull> {
@@ -188,7 +188,7 @@ impl<'a> Tables<'a> {
 
     pub(super) fn remove_route(&mut self, prefix: Ipv6Addr, prefix_len: u8) -> bool {
         let used = &mut self.routes[..self.routes_used];
-        let same = |route: &Route| route.prefix_len == prefix_len && route.leads_to(prefix.to_bits());
+        let same = |route: &Route| route.prefix_len == prefix_len && route.leads_to(&prefix.octets());
         let Some(place) = used.iter().position(same) else {
             return false;
         };
@@ -202,10 +202,10 @@ impl<'a> Tables<'a> {
 
     /// The interface and the next hop towards a destination: the longest match.
     pub(super) fn route(&self, dst: &Ipv6Addr) -> Option<(IfaceId, Ipv6Addr)> {
-        let bits = dst.to_bits();
+        let octets = dst.octets();
         let route = self.routes[..self.routes_used]
             .iter()
-            .find(|route| route.leads_to(bits))?;
+            .find(|route| route.leads_to(&octets))?;
         let next_hop = if route.next_hop.is_unspecified() {
             *dst
         } else {
@@ -222,7 +222,7 @@ impl<'a> Tables<'a> {
             // One without an address is known not to be reachable.
             return Some(known.link).filter(|link| !link.is_empty());
         }
-        if !next_hop.is_unicast_link_local() {
+        if ipv6::kind(next_hop) != Kind::LinkLocal {
             return None;
         }
         let [_, _, _, _, _, _, _, _, iid @ ..] = next_hop.octets();
@@ -232,15 +232,14 @@ impl<'a> Tables<'a> {
     /// The source address for a destination that is not ours: of the same scope as it, on the interface, best with the
     /// longest common prefix (RFC 6724 section 5, rules 2 and 8).
     pub(super) fn select_source(&self, iface: IfaceId, dst: &Ipv6Addr) -> Option<Ipv6Addr> {
-        use crate::wire::ipv6::scope;
-        let wanted = scope(dst);
+        let wanted = ipv6::scope(dst);
         let mut best: Option<(u16, &Address)> = None;
         for entry in self.addresses().filter(|entry| entry.iface == iface) {
-            let own = scope(&entry.addr);
+            let own = ipv6::scope(&entry.addr);
             // Rule 2: of scopes that suffice the smaller is better, and better than any other; of those the larger.
             // Scopes have four bits.
             let fit = if own >= wanted { u8::MAX - own.0 } else { own.0 };
-            let common = (entry.addr.to_bits() ^ dst.to_bits()).leading_zeros();
+            let common = common_prefix_len(&entry.addr.octets(), &dst.octets());
             let rank = u16::from(fit) << 8 | common as u16;
             if best.is_none_or(|(highest, _)| rank > highest) {
                 best = Some((rank, entry));

@@ -13,6 +13,14 @@ pub const HEADER_LEN: usize = 8;
 /// (c)).
 pub const QUOTE_LEN_MAX: usize = ipv6::MTU_MIN - ipv6::HEADER_LEN - HEADER_LEN;
 
+/// Bytes of the head of a message of this type: 8, or 4 if it is not known here.
+pub const fn header_len(kind: u8) -> usize {
+    match kind {
+        1..=4 | 128 | 129 => HEADER_LEN,
+        _ => 4,
+    }
+}
+
 /// Declares the codes of a message, each with its number; values that are not named are kept.
 macro_rules! codes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal,)* }) => {
@@ -171,7 +179,7 @@ impl Header {
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), ParseError> {
         let (&[kind, code, high, low], rest) = split(bytes)?;
         let checksum = u16::from_be_bytes([high, low]);
-        if !matches!(kind, 1..=4 | 128 | 129) {
+        if header_len(kind) < HEADER_LEN {
             return Ok((
                 Self {
                     message: Message::Other { kind, code },

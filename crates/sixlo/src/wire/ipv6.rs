@@ -194,16 +194,44 @@ impl Scope {
     pub const GLOBAL: Self = Self(14);
 }
 
+/// What an address is for (RFC 4291 section 2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// None: the absence of an address.
+    Unspecified,
+    /// The node itself.
+    Loopback,
+    /// Many nodes.
+    Multicast,
+    /// One interface, on its link only.
+    LinkLocal,
+    /// One interface, from anywhere.
+    Global,
+}
+
+/// What kind of address this is: all of it in one function, because each question by itself takes 16 to 40 bytes of code on
+/// Cortex-M3, at each of the places that ask.
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+pub const fn kind(addr: &Ipv6Addr) -> Kind {
+    match addr.to_bits() {
+        0 => Kind::Unspecified,
+        1 => Kind::Loopback,
+        _ if addr.is_multicast() => Kind::Multicast,
+        _ if addr.is_unicast_link_local() => Kind::LinkLocal,
+        _ => Kind::Global,
+    }
+}
+
 /// The scope of any address: of a multicast address what it says, of the others as RFC 4007 section 4 and RFC 6724
 /// section 3.1 have it (the loopback address counts as link-local).
-#[inline]
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
 pub const fn scope(addr: &Ipv6Addr) -> Scope {
-    if addr.is_multicast() {
-        Scope(addr.octets()[1] & 0x0f)
-    } else if addr.is_unicast_link_local() || addr.is_loopback() {
-        Scope::LINK
-    } else {
-        Scope::GLOBAL
+    match kind(addr) {
+        Kind::Multicast => Scope(addr.octets()[1] & 0x0f),
+        Kind::LinkLocal | Kind::Loopback => Scope::LINK,
+        Kind::Global | Kind::Unspecified => Scope::GLOBAL,
     }
 }
 
@@ -211,17 +239,17 @@ pub const fn scope(addr: &Ipv6Addr) -> Scope {
 /// loopback address (section 2.5.3). The unspecified address may stand there.
 #[inline]
 pub const fn is_valid_source(addr: &Ipv6Addr) -> bool {
-    !addr.is_multicast() && !addr.is_loopback()
+    !matches!(kind(addr), Kind::Multicast | Kind::Loopback)
 }
 
 /// Whether a packet on a link may carry this destination address: not the unspecified address (RFC 4291 section
 /// 2.5.2), not the loopback address (section 2.5.3), no multicast scope 0 or 1 (section 2.7).
 #[inline]
 pub const fn is_valid_destination(addr: &Ipv6Addr) -> bool {
-    if addr.is_multicast() {
-        scope(addr).0 > Scope::INTERFACE.0
-    } else {
-        !addr.is_unspecified() && !addr.is_loopback()
+    match kind(addr) {
+        Kind::Multicast => scope(addr).0 > Scope::INTERFACE.0,
+        Kind::LinkLocal | Kind::Global => true,
+        Kind::Unspecified | Kind::Loopback => false,
     }
 }
 
