@@ -119,7 +119,7 @@ impl<'a> Lowpan<'a> {
     }
 
     /// The reassembly table's behaviour.
-    pub const fn reassembly_config(&self) -> ReassemblyConfig {
+    pub fn reassembly_config(&self) -> ReassemblyConfig {
         self.reassembler.config()
     }
 
@@ -250,7 +250,11 @@ impl<'a> Lowpan<'a> {
                     data,
                     id,
                 };
-                return Ok(self.follow_up(cx, ways, &fragment));
+                if self.reassembler.insert_expected(cx, &fragment) {
+                    return Ok(None);
+                }
+                // A copy: what is lent goes to memory, and it shall do so from here on only.
+                return Ok(self.follow_up(cx, ways, &Fragment { ..fragment }));
             }
             // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no
             // fragment.
@@ -471,17 +475,31 @@ fn store<S: Sink>(
     meta: &Meta,
     id: PktId,
 ) -> Result<Pkt, Reason> {
+    let packet = new_packet(cx, header, data, meta, id)?;
+    cx.event(Event::Decompressed {
+        id,
+        compressed_len: compressed_len as u16,
+        len: (header.len() + data.len()) as u16,
+    });
+    Ok(packet)
+}
+
+/// A packet of headers and what follows them, with this metadata.
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+fn new_packet<S: Sink>(
+    cx: &mut Cx<'_, '_, S>,
+    header: &[u8],
+    data: &[u8],
+    meta: &Meta,
+    id: PktId,
+) -> Result<Pkt, Reason> {
     let len = header.len() + data.len();
     let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
     if let Err(reason) = fill(&mut cx.core.buf, &packet, meta, header, data) {
         let _ended = cx.drop(packet, Module::Lowpan, reason);
         return Err(reason);
     }
-    cx.event(Event::Decompressed {
-        id,
-        compressed_len: compressed_len as u16,
-        len: len as u16,
-    });
     Ok(packet)
 }
 

@@ -15,12 +15,13 @@ mod meta;
 mod read;
 mod slot;
 mod table;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use meta::{Class, Meta, NoRoom};
-pub use slot::{Done, Kept, Pkt, Queue, Seg, Slot};
+pub use slot::{Done, Kept, Pile, Pkt, Queue, Seg, Slot};
 
 use crate::netapi::Msg;
 use crate::trace::PktId;
@@ -195,7 +196,10 @@ impl<'a> PktBuf<'a> {
 
     /// Shows each packet of a queue, from the front.
     pub fn walk(&self, q: &Queue, see: &mut dyn FnMut(&Pkt)) {
-        let mut link = q.head.as_ref().map_or(0, Pkt::link);
+        self.walk_links(q.head.as_ref().map_or(0, Pkt::link), see);
+    }
+
+    fn walk_links(&self, mut link: u16, see: &mut dyn FnMut(&Pkt)) {
         while let Some(p) = Pkt::from_link(link) {
             link = self.slots[p.link()].link;
             see(&p);

@@ -4,29 +4,29 @@
 //! size need not be part of it: another size under a live key is a conflict). What came in order is one packet that
 //! grows at its tail, in place where the buffer has room behind it; what came out of order waits in packets of its own
 //! until the gap closes. So a reassembly occupies what has arrived, not what was announced, and the bytes of a hole
-//! exist nowhere. The in-order fragment finds its entry by a hint (Chandranmenon and Varghese 1996).
+//! exist nowhere. The next fragment in order is expected: it is compared with one note of five words, and copied
+//! (Chandranmenon and Varghese 1996, section 3.1).
+
+mod entry;
+mod fragment;
 
 use crate::ground::Cx;
-use crate::netapi::{Dir, Msg, Ty};
-use crate::netdev::IfaceId;
-use crate::pktbuf::{Class, Kept, Meta, NoRoom, Pkt, PktBuf, Queue};
+use crate::netapi::{Msg, Ty};
+use crate::pktbuf::{Pkt, PktBuf};
 use crate::time::{Duration, Instant};
-use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
-use crate::wire::addr::LinkAddr;
-use crate::wire::lowpan::frag::{self, DATAGRAM_SIZE_MAX};
+use crate::trace::{End, Event, FragmentFate, Module, Reason, Sink};
+use crate::wire::copy;
 
-/// Fragments begin at multiples of this many bytes (RFC 4944 section 5.3).
-const UNIT_LEN: u16 = 8;
-
-/// One bit for each place in a datagram at which a fragment can begin.
-const START_WORDS: usize = (DATAGRAM_SIZE_MAX / UNIT_LEN / 32) as usize;
-const _: () = assert!(START_WORDS * 32 * UNIT_LEN as usize == DATAGRAM_SIZE_MAX as usize);
+use entry::Key;
+pub use entry::Reassembly;
+pub(super) use fragment::Fragment;
+use fragment::{Label, pair};
 
 /// What happens when a datagram begins and the reassembly table is full, or when memory is short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eviction {
-    /// The reassembly that has waited longest for its next fragment gives way, unless it is making progress: two
-    /// fragments at least, the last of them within [`ReassemblyConfig::progress_window`]. A flood of first fragments
+    /// The reassembly that has waited longest for its next fragment gives way, unless it is making progress: the first
+    /// fragment and another one, the last of them within [`ReassemblyConfig::progress_window`]. A flood of first fragments
     /// thus evicts its own kind, and a datagram that is being received stays. Memory is made the same way, for
     /// fragments and for datagrams that come in one frame.
     #[default]
@@ -42,11 +42,11 @@ pub struct ReassemblyConfig {
     pub timeout: Duration,
     /// How long a datagram that was completed or given up is remembered, so that late fragments open no new
     /// reassembly. Its place in the table is given away earlier if needed. Default 500 ms, more than the MAC's retries
-    /// of one frame take.
+    /// of one frame take. At most 17 minutes.
     pub remember: Duration,
     /// What happens when the table is full.
     pub eviction: Eviction,
-    /// See [`Eviction::Stalest`]. Default 500 ms.
+    /// See [`Eviction::Stalest`]. Default 500 ms, at most 17 minutes.
     pub progress_window: Duration,
     /// How many reassemblies one link source may have at once; 0 for any number. Default 0.
     pub per_sender_max: u8,
@@ -67,134 +67,69 @@ impl Default for ReassemblyConfig {
     }
 }
 
-/// One reassembly. The empty value is all-zero bits.
-#[derive(Default)]
-pub struct Reassembly {
-    iface: IfaceId,
-    src: LinkAddr,
-    dst: LinkAddr,
-    tag: u16,
-    /// The size of the datagram in bytes; 0 if this place is free.
-    size: u16,
-    /// Bytes received from the beginning on without a gap.
-    contiguous: u16,
-    /// Fragments received.
-    fragments: u16,
-    /// Completed or given up: only remembered.
-    over: bool,
-    /// When the first and the last fragment came in.
-    last: Instant,
-    /// When it is given up or, if it is over, forgotten.
-    deadline: Instant,
-    /// The contiguous beginning.
-    head: Option<Kept>,
-    /// Fragments behind a gap; the context of each packet's message is its offset in bytes.
-    waiting: Queue,
-    /// Where the fragments of the contiguous beginning start.
-    starts: [u32; START_WORDS],
+/// The fragment that comes next if all goes well: the next one of the datagram of which the last two came (Chandranmenon
+/// and Varghese 1996, section 3.1). It is never the last one of its datagram.
+struct Expected {
+    label: Label,
+    /// As in the entry.
+    deadline: u32,
+    /// As in the entry.
+    last: u32,
 }
 
-impl Reassembly {
-    /// A free place.
-    pub const EMPTY: Self = Self {
-        iface: IfaceId(0),
-        src: LinkAddr::None,
-        dst: LinkAddr::None,
-        tag: 0,
-        size: 0,
-        contiguous: 0,
-        fragments: 0,
-        over: false,
-        last: Instant::ZERO,
-        deadline: Instant::ZERO,
-        head: None,
-        waiting: Queue::EMPTY,
-        starts: [0; START_WORDS],
+impl Expected {
+    /// No fragment: none has such a place.
+    const NONE: Self = Self {
+        label: Label {
+            key: Key::EMPTY,
+            name: 0,
+            place: u32::MAX,
+        },
+        deadline: 0,
+        last: 0,
     };
+}
 
-    const fn is_free(&self) -> bool {
-        self.size == 0
-    }
+/// The longest time that is counted with 32 bits of microseconds, with room for what comes late: 17 minutes.
+const SPAN_MAX: Duration = Duration::from_micros(1 << 30);
 
-    /// Whether it is under way.
-    const fn is_active(&self) -> bool {
-        !self.is_free() && !self.over
-    }
+/// The lower bits of a time.
+const fn low(time: Instant) -> u32 {
+    time.as_micros() as u32
+}
 
-    /// Whether it is under way and its time is over.
-    fn is_due(&self, now: Instant) -> bool {
-        self.is_active() && self.deadline <= now
-    }
+/// The configuration as it is needed, times in microseconds.
+struct Limits {
+    timeout_us: u32,
+    remember_us: u32,
+    window_us: u32,
+    eviction: Eviction,
+    per_sender_max: u8,
+}
 
-    /// Whether a fragment of the contiguous beginning starts at `offset`.
-    #[inline]
-    fn starts_at(&self, offset: u16) -> bool {
-        let unit = usize::from(offset / UNIT_LEN);
-        self.starts
-            .get(unit / 32)
-            .is_some_and(|word| word & (1 << (unit % 32)) != 0)
-    }
-
-    #[inline]
-    fn note_start(&mut self, offset: u16) {
-        let unit = usize::from(offset / UNIT_LEN);
-        if let Some(word) = self.starts.get_mut(unit / 32) {
-            *word |= 1 << (unit % 32);
+impl Limits {
+    fn of(config: ReassemblyConfig) -> Self {
+        let micros = |span: Duration| span.min(SPAN_MAX).as_micros() as u32;
+        Self {
+            timeout_us: micros(config.timeout),
+            remember_us: micros(config.remember),
+            window_us: micros(config.progress_window),
+            eviction: config.eviction,
+            per_sender_max: config.per_sender_max,
         }
     }
-
-    /// Whether bytes `offset..end`, all within the contiguous beginning, are exactly one fragment that came in before.
-    fn is_one_fragment(&self, offset: u16, end: u16) -> bool {
-        let mut inside = (offset / UNIT_LEN + 1)..end.div_ceil(UNIT_LEN);
-        self.starts_at(offset)
-            && !inside.any(|unit| self.starts_at(unit * UNIT_LEN))
-            && (end == self.contiguous || self.starts_at(end))
-    }
-}
-
-/// A fragment as it came in, with its compressed header expanded.
-pub(super) struct Fragment<'f> {
-    /// Link addresses and what else the interface knows of the frame.
-    pub(super) meta: &'f Meta,
-    /// The fragment header.
-    pub(super) header: frag::Fragment,
-    /// The expanded headers of the datagram (first fragment), or nothing.
-    pub(super) expanded: &'f [u8],
-    /// The bytes behind them.
-    pub(super) data: &'f [u8],
-    /// The identity of the datagram.
-    pub(super) id: PktId,
-}
-
-impl Fragment<'_> {
-    fn len(&self) -> usize {
-        self.expanded.len() + self.data.len()
-    }
-
-    /// Where it begins in the datagram, in bytes.
-    fn offset(&self) -> u16 {
-        u16::from(self.header.datagram_offset) * UNIT_LEN
-    }
-}
-
-/// Where a fragment belongs in its reassembly.
-enum Place {
-    /// At the tail of the contiguous beginning.
-    Tail,
-    /// Behind a gap.
-    Gap,
-    /// It came in before.
-    Duplicate,
-    /// It overlaps another one with different bounds.
-    Conflict,
 }
 
 /// The reassembly table.
 pub(super) struct Reassembler<'a> {
+    /// What most fragments are compared with first, and alone.
+    expected: Expected,
     table: &'a mut [Reassembly],
-    config: ReassemblyConfig,
-    /// The entry that took the last fragment.
+    limits: Limits,
+    /// The entry that took the last fragment: `expected` is of it.
     hint: usize,
+    /// When the table was last looked at: a time of which the table has the lower bits lies less than [`SPAN_MAX`] away.
+    seen: Instant,
     /// [`deadline`](Self::deadline) may be another than when it was last asked for.
     changed: bool,
 }
@@ -206,9 +141,11 @@ impl<'a> Reassembler<'a> {
             *entry = Reassembly::EMPTY;
         }
         Self {
+            expected: Expected::NONE,
             table,
-            config,
+            limits: Limits::of(config),
             hint: 0,
+            seen: Instant::ZERO,
             changed: false,
         }
     }
@@ -219,13 +156,20 @@ impl<'a> Reassembler<'a> {
     }
 
     /// How it behaves now.
-    pub(super) const fn config(&self) -> ReassemblyConfig {
-        self.config
+    pub(super) fn config(&self) -> ReassemblyConfig {
+        let span = |micros: u32| Duration::from_micros(micros.into());
+        ReassemblyConfig {
+            timeout: span(self.limits.timeout_us),
+            remember: span(self.limits.remember_us),
+            eviction: self.limits.eviction,
+            progress_window: span(self.limits.window_us),
+            per_sender_max: self.limits.per_sender_max,
+        }
     }
 
     /// Changes the behaviour for what begins from now on.
     pub(super) fn set_config(&mut self, config: ReassemblyConfig) {
-        self.config = config;
+        self.limits = Limits::of(config);
     }
 
     /// Reassemblies that are under way.
@@ -240,304 +184,277 @@ impl<'a> Reassembler<'a> {
 
     /// When [`expire`](Self::expire) wants to be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
+        let seen = low(self.seen);
         let active = self.table.iter().filter(|entry| entry.is_active());
-        active.map(|entry| entry.deadline).min()
+        // What was due when the table was last looked at is not there any more.
+        let left = active.map(|entry| entry.deadline.wrapping_sub(seen)).min()?;
+        Some(self.seen + Duration::from_micros(left.into()))
     }
 
-    /// Takes a fragment. Gives the datagram if it is complete now.
+    /// Takes the fragment that is expected next; false, and nothing done, if this is another one.
+    ///
+    /// There is no more to be done for it: it was judged when it became expected. Inline, so that what was just read of
+    /// the fragment is compared before it goes to memory.
+    #[inline(always)]
+    pub(super) fn insert_expected<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        fragment: &Fragment<'_>,
+    ) -> bool {
+        let appended = self.append_expected(cx, &Label::of(fragment), fragment.data);
+        if appended {
+            tell(cx, fragment, FragmentFate::InOrder);
+        }
+        appended
+    }
+
+    /// Adds the data of the expected fragment to its datagram; false, and nothing done, if it is another one.
+    #[inline(always)]
+    fn append_expected<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, label: &Label, data: &[u8]) -> bool {
+        let expected = &mut self.expected;
+        let now = low(cx.now);
+        let is_next = expected.label.place == label.place
+            && expected.label.name == label.name
+            && expected.label.key.is(&label.key)
+            // RFC 4944 section 5.3: its time is not over.
+            && now.wrapping_sub(expected.deadline).cast_signed() < 0
+            && cx.core.buf.append_open(data);
+        if is_next {
+            // The next one begins where this one ends, and is as long.
+            expected.label.place = label.place + (label.place << 16);
+            expected.last = now;
+        }
+        is_next
+    }
+
+    /// Takes a fragment that is not the expected one, or finds no room there. Gives the datagram if it is complete now.
+    #[cold]
+    #[inline(never)]
     pub(super) fn insert<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>) -> Option<Pkt> {
-        // RFC 4944 section 5.3: within the datagram, not empty, and a multiple of eight bytes unless it is the last.
-        if fragment.header.check(fragment.len()).is_err() {
-            let too_large = fragment.header.datagram_size > DATAGRAM_SIZE_MAX;
-            let reason = if too_large {
-                Reason::DatagramTooLarge
-            } else {
-                Reason::FragmentInvalid
-            };
-            tell(cx, fragment, FragmentFate::Dropped(reason));
-            return None;
-        }
-        // It fits the datagram, and so the type.
-        let end = fragment.offset() + fragment.len() as u16;
-        let found = self.find(fragment, cx.now);
-        if let Some(index) = found
-            && self.table[index].is_due(cx.now)
-        {
-            // RFC 4944 section 5.3: its time is over, even if the timer has not been asked yet.
-            self.give_up(cx, index, Reason::ReassemblyTimeout);
-        }
-        let index = match found {
-            Some(index) if self.table[index].over => {
-                tell(cx, fragment, FragmentFate::Dropped(Reason::FragmentLate));
-                return None;
+        let label = fragment.label();
+        let taken = fragment.judge(&label).and_then(|()| {
+            let (index, left) = self.admit(cx, &label)?;
+            self.take(cx, index, left, &label, fragment)
+        });
+        match taken {
+            Ok((packet, fate)) => {
+                tell(cx, fragment, fate);
+                packet
             }
-            // RFC 4944 section 5.3: an overlap with different bounds, or another size, discards what is there, and
-            // the newest fragment starts anew.
-            Some(index) => match self.place(&cx.core.buf, index, fragment, end) {
-                Place::Duplicate => {
-                    tell(cx, fragment, FragmentFate::Dropped(Reason::FragmentDuplicate));
-                    return None;
-                }
-                Place::Conflict => {
-                    self.give_up(cx, index, Reason::ReassemblyConflict);
-                    self.open(index, cx.now, fragment);
-                    index
-                }
-                Place::Tail | Place::Gap => index,
-            },
-            None => {
-                let index = self.make_place(cx, fragment)?;
-                self.open(index, cx.now, fragment);
-                index
+            Err(reason) => {
+                tell(cx, fragment, FragmentFate::Dropped(reason));
+                None
             }
-        };
-        self.hint = index;
-        self.take(cx, index, fragment, end)
+        }
     }
 
-    /// The entry of the datagram that a fragment belongs to.
-    #[inline]
+    /// The entry of the datagram that a fragment belongs to: under way, or over and remembered.
     pub(super) fn find(&self, fragment: &Fragment<'_>, now: Instant) -> Option<usize> {
-        let same = |entry: &Reassembly| {
-            entry.tag == fragment.header.datagram_tag
-                && !entry.is_free()
-                && entry.src == fragment.meta.link_src
-                && entry.iface == fragment.meta.iface
-                && entry.dst == fragment.meta.link_dst
-                && !(entry.over && entry.deadline <= now)
-        };
-        if self.table.get(self.hint).is_some_and(same) {
-            return Some(self.hint);
-        }
+        let index = self.find_label(&fragment.label())?;
+        let entry = self.table.get(index)?;
+        (entry.is_active() || !entry.is_due(low(now))).then_some(index)
+    }
+
+    fn find_label(&self, label: &Label) -> Option<usize> {
+        let same =
+            |entry: &Reassembly| entry.tag == label.tag() && !entry.is_free() && entry.key.is(&label.key);
         self.table.iter().position(same)
     }
 
-    #[inline]
-    fn place(&self, buf: &PktBuf<'_>, index: usize, fragment: &Fragment<'_>, end: u16) -> Place {
-        let entry = &self.table[index];
-        if entry.size != fragment.header.datagram_size {
-            return Place::Conflict;
-        }
-        if fragment.offset() < entry.contiguous {
-            let known = end <= entry.contiguous && entry.is_one_fragment(fragment.offset(), end);
-            return if known { Place::Duplicate } else { Place::Conflict };
-        }
-        let mut verdict = if fragment.offset() == entry.contiguous {
-            Place::Tail
-        } else {
-            Place::Gap
+    /// The entry for a fragment, new if its datagram has none, and how many bytes of the datagram are missing when the
+    /// fragment is in.
+    fn admit<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, label: &Label) -> Result<(usize, u16), Reason> {
+        self.expire(cx);
+        let found = self
+            .find_label(label)
+            .and_then(|index| Some((index, self.table.get(index)?)));
+        let (index, left, reason) = match found {
+            Some((index, entry)) => (
+                index,
+                place(&cx.core.buf, entry, label)?,
+                Reason::ReassemblyConflict,
+            ),
+            None => (self.free_place(cx.now, label)?, None, Reason::ReassemblyEvicted),
         };
-        if !entry.waiting.is_empty() {
-            buf.walk(&entry.waiting, &mut |packet| {
-                let from = buf.msg(packet).context;
-                let to = from + buf.len(packet) as u16;
-                if from == fragment.offset() && to == end {
-                    verdict = Place::Duplicate;
-                } else if from < end && fragment.offset() < to {
-                    verdict = Place::Conflict;
-                }
-            });
+        let left = left.unwrap_or(label.size());
+        if left == label.size()
+            && let Some(entry) = self.table.get_mut(index)
+        {
+            // RFC 4944 section 5.3: an overlap with different bounds, or another size, discards what is there, and the
+            // newest fragment starts anew.
+            give_up(cx, entry, 0, reason);
+            *entry = Reassembly {
+                key: label.key,
+                tag: label.tag(),
+                size: label.size(),
+                deadline: low(cx.now).wrapping_add(self.limits.timeout_us),
+                ..Reassembly::EMPTY
+            };
         }
-        verdict
-    }
-
-    fn open(&mut self, index: usize, now: Instant, fragment: &Fragment<'_>) {
-        self.changed = true;
-        self.table[index] = Reassembly {
-            iface: fragment.meta.iface,
-            src: fragment.meta.link_src,
-            dst: fragment.meta.link_dst,
-            tag: fragment.header.datagram_tag,
-            size: fragment.header.datagram_size,
-            deadline: now + self.config.timeout,
-            ..Reassembly::EMPTY
-        };
+        Ok((index, left - label.len()))
     }
 
     /// A free place in the table, by eviction if the policy allows.
-    fn make_place<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>) -> Option<usize> {
-        let (src, bound) = (fragment.meta.link_src, usize::from(self.config.per_sender_max));
-        let of_sender = |entry: &&Reassembly| entry.is_active() && entry.src == src;
+    fn free_place(&self, now: Instant, label: &Label) -> Result<usize, Reason> {
+        let bound = usize::from(self.limits.per_sender_max);
+        let of_sender = |entry: &&Reassembly| entry.is_active() && entry.key.same_src(&label.key);
         if bound != 0 && self.table.iter().filter(of_sender).count() >= bound {
-            tell(cx, fragment, FragmentFate::Dropped(Reason::ReassemblyFull));
-            return None;
+            return Err(Reason::ReassemblyFull);
         }
-        if let Some(free) = self.table.iter().position(Reassembly::is_free) {
-            return Some(free);
-        }
-        if let Some(over) = self.oldest(|entry| entry.over) {
-            return Some(over);
-        }
-        let victim = self.victim(cx.now, None);
-        match victim {
-            Some(victim) => self.give_up(cx, victim, Reason::ReassemblyEvicted),
-            None => tell(cx, fragment, FragmentFate::Dropped(Reason::ReassemblyFull)),
-        }
-        victim
+        self.yielding(now, None).ok_or(Reason::ReassemblyFull)
     }
 
-    /// The reassembly that gives way: the one whose last fragment lies furthest back, unless it makes progress.
-    fn victim(&self, now: Instant, spare: Option<usize>) -> Option<usize> {
-        if self.config.eviction == Eviction::Never {
-            return None;
+    /// The entry that gives way: a free one, else the one that is over for longest, else the one under way whose last
+    /// fragment lies furthest back, unless it makes progress. With `spare` none but those under way, and not that one.
+    fn yielding(&self, now: Instant, spare: Option<usize>) -> Option<usize> {
+        let mut best = None;
+        for (index, entry) in self.table.iter().enumerate() {
+            let age = low(now).wrapping_sub(entry.last);
+            let rank = if entry.is_active() {
+                let progresses = age <= self.limits.window_us && entry.has_several();
+                if progresses || self.limits.eviction == Eviction::Never || spare == Some(index) {
+                    continue;
+                }
+                1
+            } else if spare.is_some() {
+                continue;
+            } else {
+                2 + u32::from(entry.is_free())
+            };
+            if best.is_none_or(|(most, _)| (rank, age) > most) {
+                best = Some(((rank, age), index));
+            }
         }
-        let spared = spare.map(|index| core::ptr::from_ref(&self.table[index]));
-        self.oldest(|entry| {
-            let progressing = entry.fragments > 1 && now.since(entry.last) <= self.config.progress_window;
-            entry.is_active() && !progressing && Some(core::ptr::from_ref(entry)) != spared
-        })
+        best.map(|(_, index)| index)
     }
 
     /// Where memory is short: the stalest reassembly but `spare` gives way, as for a place in the table. False if none
     /// may. Each call that says true frees an entry, so a table's length bounds the rounds of whoever calls again.
     #[cold]
+    #[inline(never)]
     pub(super) fn make_room<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, spare: Option<usize>) -> bool {
-        let victim = self.victim(cx.now, spare);
-        if let Some(victim) = victim {
-            self.give_up(cx, victim, Reason::ReassemblyEvicted);
-            self.table[victim] = Reassembly::EMPTY;
-        }
-        victim.is_some()
+        self.expire(cx);
+        // No index is as large as that.
+        let spare = spare.unwrap_or(usize::MAX);
+        let victim = self.yielding(cx.now, Some(spare));
+        let Some(victim) = victim.and_then(|index| self.table.get_mut(index)) else {
+            return false;
+        };
+        give_up(cx, victim, self.limits.remember_us, Reason::ReassemblyEvicted);
+        true
     }
 
-    fn oldest(&self, which: impl Fn(&Reassembly) -> bool) -> Option<usize> {
-        let candidates = self.table.iter().enumerate().filter(|(_, entry)| which(entry));
-        candidates
-            .min_by_key(|(_, entry)| entry.last)
-            .map(|(index, _)| index)
-    }
-
-    /// Stores a fragment at its place and completes the datagram if it was the last one missing.
+    /// Stores a fragment at its place and completes the datagram if no byte is `left` to come.
     fn take<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         index: usize,
+        left: u16,
+        label: &Label,
         fragment: &Fragment<'_>,
-        end: u16,
-    ) -> Option<Pkt> {
-        let in_order = fragment.offset() == self.table[index].contiguous;
-        let mut stored = self.store(cx, index, fragment, in_order);
+    ) -> Result<(Option<Pkt>, FragmentFate), Reason> {
+        let mut stored = self.store(cx, index, label, fragment);
         while stored.is_err() && self.make_room(cx, Some(index)) {
-            stored = self.store(cx, index, fragment, in_order);
+            stored = self.store(cx, index, label, fragment);
         }
-        if let Err(reason) = stored {
-            // Without this fragment the datagram can never be complete: its memory serves others better.
-            tell(cx, fragment, FragmentFate::Dropped(reason));
-            self.give_up(cx, index, reason);
-            return None;
-        }
-        let now = cx.now;
-        let entry = &mut self.table[index];
-        entry.last = now;
-        entry.fragments += 1;
-        let first = entry.fragments == 1;
-        if in_order {
-            entry.note_start(fragment.offset());
-            entry.contiguous = end;
-            if !entry.waiting.is_empty() && !close_gaps(cx, entry) {
-                tell(cx, fragment, FragmentFate::Dropped(Reason::NoBuffer));
-                self.give_up(cx, index, Reason::NoBuffer);
-                return None;
+        let again = core::mem::replace(&mut self.hint, index) == index;
+        let entry = self.table.get_mut(index).ok_or(Reason::ReassemblyFull)?;
+        let joined = stored.and_then(|fate| close_gaps(cx, entry, left == 0).map(|()| fate));
+        let fate = match joined {
+            Ok(fate) => fate,
+            Err(reason) => {
+                // Without this fragment the datagram can never be complete: its memory serves others better.
+                give_up(cx, entry, self.limits.remember_us, reason);
+                return Err(reason);
             }
-        }
-        let entry = &mut self.table[index];
-        let complete = entry.contiguous == entry.size;
-        let fate = match (complete, first, in_order) {
-            (true, _, _) => FragmentFate::Completed,
-            (_, true, _) => FragmentFate::Started,
-            (_, _, true) => FragmentFate::InOrder,
-            (_, _, false) => FragmentFate::OutOfOrder,
         };
-        tell(cx, fragment, fate);
-        if !complete {
-            return None;
+        entry.last = low(cx.now);
+        if left == 0 {
+            entry.deadline = entry.last.wrapping_add(self.limits.remember_us);
+            let head = entry.head.take();
+            return Ok((head.map(|head| cx.core.buf.resume(head)), FragmentFate::Completed));
         }
-        entry.over = true;
-        entry.deadline = now + self.config.remember;
-        self.changed = true;
-        let kept = entry.head.take()?;
-        Some(cx.core.buf.resume(kept))
+        if again {
+            self.expected = expect(cx, entry);
+        }
+        Ok((None, fate))
     }
 
-    /// Copies a fragment into the buffer: at the tail of the datagram, or into a packet of its own.
+    /// Copies a fragment into the buffer, and says what it was to those before.
     fn store<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         index: usize,
+        label: &Label,
         fragment: &Fragment<'_>,
-        in_order: bool,
-    ) -> Result<(), Reason> {
-        let entry = &mut self.table[index];
-        let (expanded, data) = (fragment.expanded, fragment.data);
-        if in_order && let Some(head) = &entry.head {
-            let room = cx.core.buf.grow(head.pkt(), data.len())?;
-            room.copy_from_slice(data);
-            return Ok(());
+    ) -> Result<FragmentFate, Reason> {
+        let entry = self.table.get_mut(index).ok_or(Reason::ReassemblyFull)?;
+        let in_order = label.offset() == entry.contiguous;
+        let fate = match (entry.is_active(), in_order) {
+            (false, _) => FragmentFate::Started,
+            (_, true) => FragmentFate::InOrder,
+            (_, false) => FragmentFate::OutOfOrder,
+        };
+        let at_tail = in_order && entry.is_regular(label.len(), label.end());
+        if at_tail && let Some(head) = &entry.head {
+            let room = cx.core.buf.grow(head.pkt(), fragment.data.len())?;
+            copy(room, fragment.data);
+            entry.note_step(label.len());
+            entry.contiguous = label.end();
+            return Ok(fate);
         }
-        // A packet of its own for each fragment behind a gap: were there no bound, a sender of the smallest fragments
-        // could take all packets of this node for the minute that a reassembly may last.
-        if !in_order && cx.core.buf.live() >= cx.core.buf.live_max() / 2 {
+        // Were there no bound, a sender of the smallest fragments could take all packets of this node for the minute that
+        // a reassembly may last.
+        if !at_tail && cx.core.buf.live() >= cx.core.buf.live_max() / 2 {
             return Err(Reason::NoSlot);
         }
-        let class = Class::Receive;
-        let packet = cx.new_packet(Module::Lowpan, class, 0, fragment.len(), fragment.id, PktId::NONE)?;
-        let buf = &mut cx.core.buf;
-        *buf.meta_mut(&packet) = *fragment.meta;
-        let written = buf
-            .write_bytes(&packet, 0, expanded)
-            .and_then(|()| buf.write_bytes(&packet, expanded.len(), data))
-            .map_err(NoRoom::reason);
-        if let Err(reason) = written {
-            let _ended = cx.drop(packet, Module::Lowpan, reason);
-            return Err(reason);
-        }
-        if in_order {
-            entry.head = Some(buf.keep(packet));
+        let packet = super::new_packet(cx, fragment.expanded, fragment.data, fragment.meta, fragment.id)?;
+        let context = if at_tail { label.len() } else { label.offset() };
+        cx.core.buf.set_msg(&packet, Msg::up(Ty::Link, context));
+        if at_tail {
+            entry.head = Some(cx.core.buf.keep(packet));
+            entry.contiguous = label.end();
         } else {
-            buf.set_msg(
-                &packet,
-                Msg {
-                    dir: Dir::Up,
-                    ty: Ty::Link,
-                    context: fragment.offset(),
-                },
-            );
-            let _queued = buf.push(&mut entry.waiting, packet);
+            let _piled = cx.core.buf.pile(&mut entry.waiting, packet);
         }
-        Ok(())
+        Ok(fate)
     }
 
-    /// Gives up the reassemblies whose time is over.
+    /// Brings the table up to date: writes down what the expected fragments changed, gives up the reassemblies whose time
+    /// is over, and forgets what was remembered for long enough.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
-        for index in 0..self.table.len() {
-            if self.table[index].is_due(cx.now) {
-                self.give_up(cx, index, Reason::ReassemblyTimeout);
+        let expected = core::mem::replace(&mut self.expected, Expected::NONE);
+        if expected.label.place != u32::MAX
+            && let Some(entry) = self.table.get_mut(self.hint)
+            && let Some(head) = &entry.head
+        {
+            entry.contiguous = expected.label.offset();
+            entry.last = expected.last;
+            cx.core.buf.set_len(head.pkt(), entry.contiguous);
+        }
+        // So much later, 32 bits do not tell what is due: all is.
+        let all = cx.now.since(self.seen) >= SPAN_MAX;
+        let now = low(cx.now);
+        for entry in self.table.iter_mut() {
+            if !all && !entry.is_due(now) {
+                continue;
+            }
+            if entry.is_active() {
+                give_up(cx, entry, self.limits.remember_us, Reason::ReassemblyTimeout);
+            } else {
+                entry.size = 0;
             }
         }
-    }
-
-    /// Ends the packets of a reassembly; what remains only remembers that it was given up.
-    fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, index: usize, reason: Reason) {
-        let remember = self.config.remember;
-        let entry = &mut self.table[index];
-        if let Some(head) = entry.head.take() {
-            let packet = cx.core.buf.resume(head);
-            let _ended = cx.drop(packet, Module::Lowpan, reason);
-        }
-        while let Some(packet) = cx.core.buf.pop(&mut entry.waiting) {
-            let _ended = cx.drop(packet, Module::Lowpan, reason);
-        }
-        entry.over = true;
-        entry.deadline = cx.now + remember;
+        self.seen = cx.now;
         self.changed = true;
     }
 
     /// Ends every packet that is kept here.
     pub(super) fn give_up_all<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, reason: Reason) {
-        for index in 0..self.table.len() {
-            if !self.table[index].is_free() {
-                self.give_up(cx, index, reason);
-            }
+        self.expected = Expected::NONE;
+        for entry in self.table.iter_mut() {
+            give_up(cx, entry, 0, reason);
         }
     }
 
@@ -547,48 +464,116 @@ impl<'a> Reassembler<'a> {
             if let Some(head) = &entry.head {
                 see(head.pkt());
             }
-            buf.walk(&entry.waiting, see);
+            buf.walk_pile(&entry.waiting, see);
         }
     }
 }
 
-/// Moves what waits behind a gap that has closed to the tail. False if the buffer has no descriptor left for it.
-fn close_gaps<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &mut Reassembly) -> bool {
-    // Each round takes one packet off the queue; a full turn without a match ends it.
-    let mut passed = 0;
-    while passed < entry.waiting.len() {
-        let Some(packet) = cx.core.buf.pop(&mut entry.waiting) else {
-            break;
+/// How many bytes of the datagram are missing before the fragment is in; none if it overlaps another one with different
+/// bounds, or is of a datagram of another size.
+///
+/// Fails if the fragment came in before, or its datagram is over.
+fn place(buf: &PktBuf<'_>, entry: &Reassembly, label: &Label) -> Result<Option<u16>, Reason> {
+    let (offset, end) = (label.offset(), label.end());
+    if !entry.is_active() {
+        return Err(Reason::FragmentLate);
+    }
+    if entry.size != label.size() {
+        return Ok(None);
+    }
+    if let Some(head) = &entry.head
+        && offset < entry.contiguous
+    {
+        let first_len = buf.msg(head.pkt()).context;
+        return if entry.is_one_fragment(offset, end, first_len) {
+            Err(Reason::FragmentDuplicate)
+        } else {
+            Ok(None)
         };
-        let (offset, len) = (cx.core.buf.msg(&packet).context, cx.core.buf.len(&packet) as u16);
-        if offset != entry.contiguous {
-            let _queued = cx.core.buf.push(&mut entry.waiting, packet);
-            passed += 1;
-            continue;
+    }
+    let mut left = entry.size - entry.contiguous;
+    for (from, len) in buf.piled(&entry.waiting) {
+        if from < end && offset < from + len {
+            let known = from == offset && from + len == end;
+            return if known {
+                Err(Reason::FragmentDuplicate)
+            } else {
+                Ok(None)
+            };
         }
-        let Some(head) = &entry.head else {
-            let _ended = cx.drop(packet, Module::Lowpan, Reason::ReassemblyConflict);
-            return false;
-        };
-        let id = cx.core.buf.id(&packet);
-        match cx.core.buf.append(head.pkt(), packet) {
-            Ok(_appended) => cx.event(Event::End {
-                id,
-                module: Module::Lowpan,
-                end: End::Consumed,
-            }),
-            Err(packet) => {
-                let _ended = cx.drop(packet, Module::Lowpan, Reason::NoBuffer);
-                return false;
+        left -= len;
+    }
+    Ok(Some(left))
+}
+
+/// The fragment that comes next in order, for which the packet is opened.
+fn expect<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &Reassembly) -> Expected {
+    let left = entry.size - entry.contiguous;
+    match &entry.head {
+        Some(head) if entry.waiting.is_empty() && (1..left).contains(&entry.step) => {
+            // One whose length is known, and not the last one: that completes the datagram.
+            cx.core.buf.open(head.pkt(), left - 1);
+            Expected {
+                label: Label {
+                    key: entry.key,
+                    name: pair(entry.tag, entry.size),
+                    place: pair(entry.contiguous, entry.step),
+                },
+                deadline: entry.deadline,
+                last: entry.last,
             }
         }
-        entry.note_start(offset);
-        entry.contiguous += len;
-        passed = 0;
+        _ => Expected::NONE,
     }
-    true
 }
 
+/// Moves what waits behind a gap that has closed to the tail: of a datagram that is `complete` all, else what is regular.
+/// Fails if the buffer has no descriptor left for it.
+fn close_gaps<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &mut Reassembly, complete: bool) -> Result<(), Reason> {
+    let Some(head) = &entry.head else {
+        return Ok(());
+    };
+    while let Some(packet) = cx.core.buf.unpile(&mut entry.waiting, Some(entry.contiguous)) {
+        let buf = &mut cx.core.buf;
+        let (id, len) = (buf.id(&packet), buf.len(&packet) as u16);
+        if !complete && entry.step != 0 && entry.step != len {
+            let _piled = buf.pile(&mut entry.waiting, packet);
+            break;
+        }
+        if let Err(packet) = buf.append(head.pkt(), packet) {
+            let _ended = cx.drop(packet, Module::Lowpan, Reason::NoBuffer);
+            return Err(Reason::NoBuffer);
+        }
+        cx.event(Event::End {
+            id,
+            module: Module::Lowpan,
+            end: End::Consumed,
+        });
+        if entry.step == 0 {
+            entry.step = len;
+        }
+        entry.contiguous += len;
+    }
+    Ok(())
+}
+
+/// Ends the packets of a reassembly that is under way; what remains only remembers that it was given up.
+#[cfg_attr(target_os = "none", inline(never))]
+fn give_up<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &mut Reassembly, remember_us: u32, reason: Reason) {
+    if entry.is_active() {
+        entry.deadline = low(cx.now).wrapping_add(remember_us);
+    }
+    let mut next = entry.head.take().map(|head| cx.core.buf.resume(head));
+    while let Some(packet) = next
+        .take()
+        .or_else(|| cx.core.buf.unpile(&mut entry.waiting, None))
+    {
+        let _ended = cx.drop(packet, Module::Lowpan, reason);
+    }
+}
+
+/// Tells what became of a fragment, and counts one that was dropped.
+#[inline(always)]
 pub(super) fn tell<S: Sink>(cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>, fate: FragmentFate) {
     if let FragmentFate::Dropped(reason) = fate {
         cx.count(reason);
@@ -598,8 +583,8 @@ pub(super) fn tell<S: Sink>(cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>, fat
         from: fragment.meta.link_src,
         tag: fragment.header.datagram_tag,
         size: fragment.header.datagram_size,
-        offset: fragment.offset(),
-        len: fragment.len() as u16,
+        offset: fragment.header.start() as u16,
+        len: (fragment.expanded.len() + fragment.data.len()) as u16,
         fate,
     });
 }

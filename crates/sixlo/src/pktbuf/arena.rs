@@ -5,8 +5,11 @@
 //! of those that are free: who looks for room goes from chunk to chunk and takes the first free chunks in a row that
 //! are large enough together. In front of all that lies a mark before which nothing is free.
 
+mod tail;
+
 use super::Class;
 use crate::wire::copy;
+use tail::Open;
 
 /// Bytes in a unit. Chunks begin at multiples of it and their sizes are multiples of it.
 const UNIT: usize = 4;
@@ -32,6 +35,7 @@ pub(super) struct Arena<'a> {
     used: [usize; 2],
     reserve: [usize; 2],
     high_water: usize,
+    open: Open,
 }
 
 impl<'a> Arena<'a> {
@@ -51,6 +55,7 @@ impl<'a> Arena<'a> {
             used: [0; 2],
             reserve,
             high_water: 0,
+            open: Open::NONE,
         };
         arena.set_head(1, total, 0);
         arena.make_stale(1);
@@ -69,17 +74,18 @@ impl<'a> Arena<'a> {
 
     /// Bytes of all chunks in use, headers included.
     pub(super) fn used(&self) -> usize {
-        (self.used[0] + self.used[1]) * UNIT
+        (self.used[0] + self.used[1] - self.slack()) * UNIT
     }
 
     /// The most bytes that were ever in use.
     pub(super) fn high_water(&self) -> usize {
-        self.high_water * UNIT
+        self.used().max(self.high_water * UNIT)
     }
 
     /// A chunk with room for `bytes`, which are no more than 65,535, referenced once.
     #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn alloc(&mut self, class: Class, bytes: usize) -> Option<u16> {
+        self.close();
         let need = 1 + bytes.div_ceil(UNIT);
         let count = match class {
             Class::Receive => 1,
@@ -113,6 +119,7 @@ impl<'a> Arena<'a> {
     /// One reference less; without any the chunk is free.
     #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn release(&mut self, chunk: u16) {
+        self.close();
         let chunk = usize::from(chunk);
         let (mut size, mut count) = self.head(chunk);
         debug_assert!(
@@ -147,6 +154,7 @@ impl<'a> Arena<'a> {
     /// behind it if need be; false if that cannot be.
     #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn extend(&mut self, chunk: u16, bytes: usize) -> bool {
+        self.close();
         let chunk = usize::from(chunk);
         let (size, count) = self.head(chunk);
         let (size, need) = (size & !IN_USE, 1 + bytes.div_ceil(UNIT));

@@ -73,6 +73,20 @@ impl Queue {
     }
 }
 
+/// Packets of one owner in no order that matters: in a table entry, 2 bytes. `Pile::EMPTY` is all-zero bits.
+#[derive(Debug, Default)]
+pub struct Pile(pub(super) u16);
+
+impl Pile {
+    /// A pile without packets.
+    pub const EMPTY: Self = Self(0);
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+}
+
 /// An entry of the segment table: a piece of a packet, which is a part of a chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seg {

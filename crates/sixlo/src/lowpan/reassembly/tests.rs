@@ -6,9 +6,12 @@ use std::vec::Vec;
 use super::*;
 use crate::ground::Core;
 use crate::netreg::Registry;
-use crate::pktbuf::{Seg, Slot};
+use crate::pktbuf::{Meta, Seg, Slot};
 use crate::rng::Rng;
 use crate::timers::Timers;
+use crate::trace::PktId;
+use crate::wire::addr::LinkAddr;
+use crate::wire::lowpan::frag;
 
 mod any_order;
 mod hostile;
@@ -62,6 +65,15 @@ impl Sink for Fates {
             } => self.dropped.push(reason),
             _ => {}
         }
+    }
+}
+
+/// What the interface knows of a frame from this node.
+fn meta(src: u16) -> Meta {
+    Meta {
+        link_src: LinkAddr::Short(src),
+        link_dst: LinkAddr::Short(0),
+        ..Meta::EMPTY
     }
 }
 
@@ -126,17 +138,15 @@ impl Bench<'_> {
             0 => bytes.split_at(bytes.len().min(48)),
             _ => (&[][..], bytes),
         };
+        let meta = meta(piece.key.0);
+        let header = frag::Fragment {
+            datagram_size: piece.size,
+            datagram_tag: piece.key.1,
+            datagram_offset: (piece.offset / 8) as u8,
+        };
         let fragment = Fragment {
-            meta: &Meta {
-                link_src: LinkAddr::Short(piece.key.0),
-                link_dst: LinkAddr::Short(0),
-                ..Meta::EMPTY
-            },
-            header: frag::Fragment {
-                datagram_size: piece.size,
-                datagram_tag: piece.key.1,
-                datagram_offset: (piece.offset / 8) as u8,
-            },
+            meta: &meta,
+            header,
             expanded,
             data,
             id: PktId::NONE,
@@ -146,7 +156,12 @@ impl Bench<'_> {
             sink: &mut self.fates,
             now: self.now,
         };
-        let whole = self.reassembler.insert(&mut cx, &fragment).map(|packet| {
+        let whole = if self.reassembler.insert_expected(&mut cx, &fragment) {
+            None
+        } else {
+            self.reassembler.insert(&mut cx, &fragment)
+        };
+        let whole = whole.map(|packet| {
             let mut bytes = vec![0; cx.core.buf.len(&packet)];
             assert_eq!(cx.core.buf.copy_out(&packet, 0, &mut bytes), bytes.len());
             let _ended = cx.end(packet, Module::Lowpan, End::Delivered);

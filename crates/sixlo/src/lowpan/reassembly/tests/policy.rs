@@ -110,8 +110,8 @@ fn xf13_a_full_table_evicts_the_reassembly_whose_last_fragment_lies_furthest_bac
         bench.take_all(&cut((newcomer, 0), 300, 96)[..1]);
         assert_eq!(bench.fates.dropped, [Reason::ReassemblyEvicted]);
         assert_eq!(bench.reassembler.active(), 3);
-        let gone = LinkAddr::Short(gone);
-        assert!(bench.reassembler.table.iter().all(|entry| entry.src != gone));
+        let gone = Key::of(&meta(gone));
+        assert!(bench.reassembler.table.iter().all(|entry| entry.key != gone));
         bench.pass(MS);
     }
 }
