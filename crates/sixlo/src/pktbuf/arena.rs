@@ -93,7 +93,7 @@ impl<'a> Arena<'a> {
         };
         let mut chunk = self.low;
         while !self.claim(chunk, 0, need, count) {
-            let free = self.free_at(chunk);
+            let free = self.free_at(chunk, usize::MAX);
             // What is not free has a size, but for the end of the arena.
             let passed = self.head(chunk + free).0 & !IN_USE;
             if passed == 0 {
@@ -165,7 +165,7 @@ impl<'a> Arena<'a> {
     /// nothing done, if there are not as many or they are reserved for the other class.
     #[cfg_attr(target_os = "none", inline(never))]
     fn claim(&mut self, chunk: usize, size: usize, more: usize, count: usize) -> bool {
-        let free = self.free_at(chunk + size);
+        let free = self.free_at(chunk + size, more);
         let class = class_of(count) as usize;
         let (own, other) = (self.used[class] + more, self.used[1 - class]);
         if free < more || own + other.max(self.reserve[1 - class]) > self.units.len() {
@@ -183,16 +183,18 @@ impl<'a> Arena<'a> {
         true
     }
 
-    /// Units that are free in a row from a chunk on.
+    /// Units that are free in a row from a chunk on, or `enough` of them at least: whole chunks.
     #[cfg_attr(target_os = "none", inline(never))]
-    fn free_at(&self, chunk: usize) -> usize {
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn free_at(&self, chunk: usize, enough: usize) -> usize {
         let mut free = 0;
-        loop {
+        while free < enough {
             match self.head(chunk + free).0 {
-                0 | IN_USE.. => return free,
+                0 | IN_USE.. => break,
                 size => free += size,
             }
         }
+        free
     }
 
     /// Where byte `start` of a chunk lies in the arena.

@@ -84,32 +84,44 @@ impl PktBuf<'_> {
     /// Bytes or segments for a new chunk; [`NoRoom::Bytes`] if the packet would exceed 65,535 bytes.
     #[cfg_attr(target_os = "none", inline(never))]
     pub fn grow(&mut self, p: &Pkt, n: usize) -> Result<&mut [u8], NoRoom> {
-        let total = usize::from(self.slots[p.link()].total).saturating_add(n);
+        let slot = &mut self.slots[p.link()];
+        let total = usize::from(slot.total).saturating_add(n);
         if total > BYTES_MAX {
             return Err(NoRoom::Bytes);
         }
-        let (tail, _) = self.find(p, usize::MAX);
-        let last = *self.seg(p, tail);
+        let mut last = &mut slot.first;
+        while last.next != 0 {
+            let next = last.next;
+            last = &mut self.segs[next];
+        }
         let end = usize::from(last.start) + usize::from(last.len);
         let address = if end + n <= BYTES_MAX && self.arena.extend(last.chunk, end + n) {
-            self.seg_mut(p, tail).len += n as u16;
+            last.len += n as u16;
             Arena::address(last.chunk, 0) + end
         } else {
-            if self.free_seg == 0 {
-                return Err(NoRoom::Segments);
-            }
-            let class = self.arena.class(last.chunk);
-            let chunk = self.arena.alloc(class, n).ok_or(NoRoom::Bytes)?;
-            let next = self.take_seg(Seg {
-                chunk,
-                len: n as u16,
-                ..Seg::EMPTY
-            });
-            self.seg_mut(p, tail).next = next.ok_or(NoRoom::Segments)?;
-            Arena::address(chunk, 0)
+            let like = last.chunk;
+            self.grow_elsewhere(p, like, n)?
         };
         self.slots[p.link()].total = total as u16;
         Ok(self.fresh(address, n))
+    }
+
+    /// A segment more at the end, in a new chunk of the same class as `like`; says where its `n` bytes lie.
+    #[cold]
+    fn grow_elsewhere(&mut self, p: &Pkt, like: u16, n: usize) -> Result<usize, NoRoom> {
+        if self.free_seg == 0 {
+            return Err(NoRoom::Segments);
+        }
+        let class = self.arena.class(like);
+        let chunk = self.arena.alloc(class, n).ok_or(NoRoom::Bytes)?;
+        let (tail, _) = self.find(p, usize::MAX);
+        let next = self.take_seg(Seg {
+            chunk,
+            len: n as u16,
+            ..Seg::EMPTY
+        });
+        self.seg_mut(p, tail).next = next.ok_or(NoRoom::Segments)?;
+        Ok(Arena::address(chunk, 0))
     }
 
     /// Hangs the bytes of `p` from its cursor on behind those of `to`, without copying; the slot of `p` is released.
