@@ -105,18 +105,8 @@ impl<'a> Sockets<'a> {
 
     /// Opens a mailbox that holds up to `capacity` packets. It receives what it is registered for.
     pub fn open(&mut self, capacity: u16) -> Result<MailboxId, OpenError> {
-        let place = self
-            .boxes
-            .iter()
-            .position(|mailbox| !mailbox.open)
-            .ok_or(OpenError::NoMailbox)?;
-        let id = u8::try_from(place).map_err(|_| OpenError::NoMailbox)?;
-        self.boxes[place] = Mailbox {
-            open: true,
-            capacity,
-            ..Mailbox::EMPTY
-        };
-        Ok(MailboxId(id))
+        let (id, _) = self.open_on(0, capacity)?;
+        Ok(id)
     }
 
     /// Opens a UDP socket on a port. Several may be open on the same port: each gets a copy.
@@ -124,17 +114,28 @@ impl<'a> Sockets<'a> {
         if port == 0 {
             return Err(OpenError::PortZero);
         }
-        let id = self.open(capacity)?;
-        self.boxes[usize::from(id.0)].port = port;
-        if core
-            .registry
-            .enter(Msg::up(Ty::Udp, port), false, receiver(id))
-            .is_err()
-        {
-            self.boxes[usize::from(id.0)] = Mailbox::EMPTY;
-            return Err(OpenError::RegistryFull);
+        let (id, socket) = self.open_on(port, capacity)?;
+        let entered = core.registry.enter(Msg::up(Ty::Udp, port), false, receiver(id));
+        if entered.is_err() {
+            *socket = Mailbox::EMPTY;
         }
-        Ok(id)
+        entered.map(|()| id).map_err(|_| OpenError::RegistryFull)
+    }
+
+    /// Opens the first mailbox that is free.
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn open_on(&mut self, port: u16, capacity: u16) -> Result<(MailboxId, &mut Mailbox), OpenError> {
+        let mut boxes = (0..=u8::MAX).zip(self.boxes.iter_mut());
+        let (id, mailbox) = boxes
+            .find(|(_, mailbox)| !mailbox.open)
+            .ok_or(OpenError::NoMailbox)?;
+        *mailbox = Mailbox {
+            open: true,
+            port,
+            capacity,
+            ..Mailbox::EMPTY
+        };
+        Ok((MailboxId(id), mailbox))
     }
 
     /// Closes a mailbox or socket; what waits in it is dropped. False if it is not open.
