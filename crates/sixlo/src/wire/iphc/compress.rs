@@ -285,26 +285,28 @@ fn put_udp(header: &[u8], elide_checksum: bool, out: &mut Writer<'_>) {
     let Some(&[a, b, c, d, _, _, e, f]) = header.first_chunk() else {
         return;
     };
-    let src = u32::from(u16::from_be_bytes([a, b]));
-    let dst = u32::from(u16::from_be_bytes([c, d]));
-    let octet = u32::from(
-        nhc::UDP
-            | if elide_checksum {
-                nhc::UDP_CHECKSUM_ELIDED
-            } else {
-                0
-            },
-    );
-    if (src ^ nhc::PORT_4) | (dst ^ nhc::PORT_4) <= 0x0f {
-        out.put(1, octet | 0b11);
-        out.put(1, src << 4 | dst & 0x0f);
+    let ports = u32::from_be_bytes([a, b, c, d]);
+    let (src, dst) = (ports >> 16, ports & 0xffff);
+    // The form, and the ports as far as they are carried in line, with what they take.
+    let (form, len, inline) = if (src ^ nhc::PORT_4) | (dst ^ nhc::PORT_4) <= 0x0f {
+        (0b11, 1, src << 4 | dst & 0x0f)
+    } else if src ^ nhc::PORT_8 <= 0xff {
+        (0b10, 3, ports)
+    } else if dst ^ nhc::PORT_8 <= 0xff {
+        (0b01, 3, src << 8 | dst & 0xff)
     } else {
-        let is_src_8 = src ^ nhc::PORT_8 <= 0xff;
-        let is_dst_8 = !is_src_8 && dst ^ nhc::PORT_8 <= 0xff;
-        out.put(1, octet | u32::from(is_src_8) << 1 | u32::from(is_dst_8));
-        for (port, is_8) in [(src, is_src_8), (dst, is_dst_8)] {
-            out.put(if is_8 { 1 } else { 2 }, port);
-        }
+        (0b00, 4, ports)
+    };
+    let elided = if elide_checksum {
+        nhc::UDP_CHECKSUM_ELIDED
+    } else {
+        0
+    };
+    out.put(1, u32::from(nhc::UDP | elided | form));
+    match len {
+        1 => out.put(1, inline),
+        3 => out.put(3, inline),
+        _ => out.put(4, inline),
     }
     if !elide_checksum {
         out.put(2, u16::from_be_bytes([e, f]).into());
