@@ -42,7 +42,7 @@ impl Arena<'_> {
         let held = self.used[class] + self.used[1 - class].max(self.reserve[1 - class]);
         let allowed = self.units.len().saturating_sub(held);
         let missing = (wanted.div_ceil(UNIT) + 1).saturating_sub(behind);
-        let units = missing.min(allowed).min(self.free_at(behind));
+        let units = missing.min(allowed).min(self.free_at(behind, missing));
         let high_water = self.high_water;
         if units > 0 && self.claim(chunk.into(), size, units, count) {
             behind += units;
