@@ -91,7 +91,8 @@ macro_rules! node {
             static mut NEIGHBORS: [ipv6::Neighbor; 4] = [ipv6::Neighbor::EMPTY; 4];
             static mut ROUTES: [ipv6::Route; 4] = [ipv6::Route::EMPTY; 4];
             static mut MAILBOXES: [sock::Mailbox; 1] = [sock::Mailbox::EMPTY];
-            static mut STACK: core::mem::MaybeUninit<stack::Stack<'static>> = core::mem::MaybeUninit::uninit();
+            static mut STACK: core::mem::MaybeUninit<stack::Stack<'static>> =
+                core::mem::MaybeUninit::uninit();
             static mut PAYLOAD: [u8; sock::UDP_PAYLOAD_LEN_MAX] = [0; sock::UDP_PAYLOAD_LEN_MAX];
 
             let mut clock = $crate::board::Clock::start();

@@ -21,7 +21,7 @@ pub use fragments::{Forward, Recover, Strategy};
 pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium};
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};
-pub use stack::{Addresses, Cpu, CpuTimes, Link, Mac, Stack};
+pub use stack::{Addresses, CortexM0plus, CortexM3, Cpu, CpuTimes, Link, Mac, Stack};
 pub use topology::{Chain, Csv, Downward, Grid, Place, RouteChoice, Topology, TreeNetwork};
 pub use traffic::{Echo, Traffic};
 

@@ -136,6 +136,16 @@ impl Plan {
             let what = format!("back-off exponents {} to {}", mac.min_be, mac.max_be);
             return Err(Problem::new("mac.min_be", what, "min_be <= max_be <= 8"));
         }
+        let clock = match self.config.cpu {
+            config::Cpu::CortexM3(cpu) => Some(("cpu.cortex-m3.clock_mhz", cpu.clock_mhz)),
+            config::Cpu::CortexM0plus(cpu) => Some(("cpu.cortex-m0plus.clock_mhz", cpu.clock_mhz)),
+            _ => None,
+        };
+        if let Some((key, clock_mhz)) = clock
+            && !(1..=1000).contains(&clock_mhz)
+        {
+            return Err(Problem::new(key, clock_mhz.to_string(), "1 to 1000"));
+        }
         let hardware = matches!(&self.config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
         if hardware && mac.retry_delay_max_us > 0 {
             return Err(Problem::new(

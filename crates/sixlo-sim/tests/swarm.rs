@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use sixlo_sim::config::{
-    At86rf23x, Chain, Config, Cpu, CpuTimes, Disc, Echo, Fault, FaultKind, Grid, Ideal, LogDistance, Medium,
-    NodeSet, Partition, Radio, Reboot, Topology, Traffic, WhenReceiving,
+    At86rf23x, Chain, Config, CortexM0plus, CortexM3, Cpu, CpuTimes, Disc, Echo, Fault, FaultKind, Grid,
+    Ideal, LogDistance, Medium, NodeSet, Partition, Radio, Reboot, Topology, Traffic, WhenReceiving,
 };
 use sixlo_sim::run::run;
 
@@ -68,6 +68,8 @@ fn cpu() -> impl Strategy<Value = Cpu> {
     prop_oneof![
         Just(Cpu::Instant),
         Just(Cpu::RiotM3),
+        (1u16..=1_000).prop_map(|clock_mhz| Cpu::CortexM3(CortexM3 { clock_mhz })),
+        (1u16..=1_000).prop_map(|clock_mhz| Cpu::CortexM0plus(CortexM0plus { clock_mhz })),
         (0u32..3_000, 0u32..3_000, 0u32..3_000, 0u32..20_000).prop_map(
             |(frame_in_us, frame_out_us, message_us, byte_ns)| {
                 Cpu::Times(CpuTimes {

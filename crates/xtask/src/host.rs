@@ -1,7 +1,8 @@
 //! The traversal experiment on the host, counted by callgrind.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::progress;
 use crate::tools::{self, Failure};
 use crate::traverse::{Counts, Way};
 
@@ -22,8 +23,9 @@ const MEASURED: [(&str, bool, Way); 4] = [
 /// The function that the example calls before each measurement.
 const BEGIN: &str = "traverse::begin";
 
-/// Runs the example of crates/sixlo under callgrind.
-pub(crate) fn measure() -> Result<Hosts, Failure> {
+/// Builds the example of crates/sixlo with the compiler that builds the firmware.
+fn build() -> Result<PathBuf, Failure> {
+    progress::show("building for the host");
     let mut cargo = tools::command(
         "cargo",
         [
@@ -36,25 +38,34 @@ pub(crate) fn measure() -> Result<Hosts, Failure> {
             "traverse",
         ],
     );
+    cargo.env("RUSTUP_TOOLCHAIN", tools::pinned()?);
     tools::run(cargo.current_dir(tools::root()), "rustup (https://rustup.rs)")?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tools::root().join("target"), Into::into);
+    Ok(target.join("release/examples/traverse"))
+}
+
+/// Runs the example under callgrind, with these payloads.
+pub(crate) fn measure(payloads: &[usize]) -> Result<Hosts, Failure> {
+    let example = build()?;
     let folder = tools::scratch("callgrind")?;
     // What an earlier run left would be counted again.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder)
         .map_err(|error| Failure::Wrong(format!("{}: {error}", folder.display())))?;
+    progress::show("counting on the host");
     let mut valgrind = tools::command("valgrind", ["--quiet", "--tool=callgrind"]);
     valgrind.arg(format!("--callgrind-out-file={}", folder.join("out").display()));
     for function in MEASURED.iter().map(|(function, ..)| *function).chain([BEGIN]) {
         valgrind.arg(format!("--dump-after={function}"));
     }
-    tools::run(valgrind.arg(target.join("release/examples/traverse")), "valgrind")?;
-    collect(&folder)
+    valgrind.arg(example).args(payloads.iter().map(usize::to_string));
+    tools::run(&mut valgrind, "valgrind")?;
+    collect(&folder, payloads)
 }
 
 /// Reads the dumps in their order: one when a measurement begins, one when it ends.
-fn collect(folder: &Path) -> Result<Hosts, Failure> {
+fn collect(folder: &Path, payloads: &[usize]) -> Result<Hosts, Failure> {
     let mut hosts = Hosts {
         sixlo: Counts::new(),
         smoltcp: Counts::new(),
@@ -74,24 +85,25 @@ fn collect(folder: &Path) -> Result<Hosts, Failure> {
         if let Some(place) = measured.filter(|_| begun) {
             let (_, ours, way) = MEASURED[place];
             // Three datagrams of each length; the last counts.
-            let payload = (seen[place] / 3 + 1) * 8;
+            let payload = payloads.get(seen[place] / 3);
             seen[place] += 1;
             let counts = if ours {
                 &mut hosts.sixlo
             } else {
                 &mut hosts.smoltcp
             };
-            counts.insert((way, payload), count);
+            if let Some(payload) = payload {
+                counts.insert((way, *payload), count);
+            }
         }
         begun = trigger == BEGIN;
     }
-    if hosts.sixlo.len() == 2 * 154 && hosts.smoltcp.len() == 2 * 154 {
+    if seen == [3 * payloads.len(); MEASURED.len()] {
         Ok(hosts)
     } else {
         Err(Failure::Wrong(format!(
-            "callgrind left {} and {} counts of 308",
-            hosts.sixlo.len(),
-            hosts.smoltcp.len()
+            "callgrind left {seen:?} counts, not {} of each",
+            3 * payloads.len()
         )))
     }
 }

@@ -17,8 +17,10 @@ pub(crate) struct Piece {
     pub(crate) symbol: String,
     /// Where it begins.
     pub(crate) address: u64,
-    /// Bytes of it.
+    /// How many bytes it takes.
     pub(crate) len: u64,
+    /// What they hold in the file; nothing for what is zero from the start.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A linked image.
@@ -56,6 +58,17 @@ impl Image {
             }
             let name = section.name().map_err(wrong)?;
             let (start, end) = (section.address(), section.address() + section.size());
+            let data = section.data().map_err(wrong)?;
+            let mut piece = |symbol: &str, address: u64, len: u64| {
+                let from = (address - start) as usize;
+                pieces.push(Piece {
+                    section: name.to_owned(),
+                    symbol: symbol.to_owned(),
+                    address,
+                    len,
+                    bytes: data.get(from..from + len as usize).unwrap_or_default().to_vec(),
+                });
+            };
             let mut symbols: Vec<(u64, u64, String)> = file
                 .symbols()
                 .filter(|symbol| symbol.section_index() == Some(section.index()) && symbol.size() > 0)
@@ -75,17 +88,17 @@ impl Image {
             let mut at = start;
             for (address, len, symbol) in symbols {
                 if address > at {
-                    pieces.push(piece(name, "", at, address - at));
+                    piece("", at, address - at);
                 }
                 let until = (address + len).min(end);
                 let from = address.max(at);
                 if until > from {
-                    pieces.push(piece(name, &symbol, from, until - from));
+                    piece(&symbol, from, until - from);
                     at = until;
                 }
             }
             if end > at {
-                pieces.push(piece(name, "", at, end - at));
+                piece("", at, end - at);
             }
         }
         Ok(pieces)
@@ -116,15 +129,6 @@ impl Image {
     }
 }
 
-fn piece(section: &str, symbol: &str, address: u64, len: u64) -> Piece {
-    Piece {
-        section: section.to_owned(),
-        symbol: symbol.to_owned(),
-        address,
-        len,
-    }
-}
-
 /// A symbol's name without the hash.
 fn plain(name: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(name))
@@ -143,11 +147,10 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The part of the stack that the instruction at this address belongs to.
-    pub(crate) fn part(&self, address: u64, symbol: &str) -> Part {
+    /// The part of the stack that the instruction at this address belongs to, if its place in the source tells.
+    pub(crate) fn part(&self, address: u64) -> Option<Part> {
         let frames = self.frames(address);
-        let claimed = parts::of_chain(frames.iter().map(|frame| frame.file.as_str()));
-        claimed.unwrap_or_else(|| parts::of_symbol(symbol))
+        parts::of_chain(frames.iter().map(|frame| frame.file.as_str()))
     }
 
     /// The functions that were inlined into one another where this instruction is, the innermost first.

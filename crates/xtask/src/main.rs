@@ -1,16 +1,24 @@
 //! Commands for those who work on sixlo: what the stack weighs and costs on the chip it is for.
 #![forbid(unsafe_code)]
 
+mod chip;
+mod cycles;
+mod fit;
+mod forward;
 mod host;
 mod image;
 mod parts;
+mod plot;
+mod progress;
 mod published;
 mod qemu;
 mod rfc;
 mod size;
+mod steps;
 mod tools;
 mod tracked;
 mod traverse;
+mod weigh;
 
 use std::process::ExitCode;
 

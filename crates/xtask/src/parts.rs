@@ -6,6 +6,7 @@ pub(crate) enum Part {
     Fragmentation,
     Reassembly,
     Protocol,
+    Ghc,
     Interface,
     Mac,
     Ipv6,
@@ -17,16 +18,17 @@ pub(crate) enum Part {
     Formats,
     Application,
     Start,
-    Constants,
+    Shared,
     BuiltIns,
     Rest,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Fragmentation,
         Self::Reassembly,
         Self::Protocol,
+        Self::Ghc,
         Self::Interface,
         Self::Mac,
         Self::Ipv6,
@@ -38,7 +40,7 @@ impl Part {
         Self::Formats,
         Self::Application,
         Self::Start,
-        Self::Constants,
+        Self::Shared,
         Self::BuiltIns,
         Self::Rest,
     ];
@@ -48,6 +50,7 @@ impl Part {
             Self::Fragmentation => "6LoWPAN: fragmentation",
             Self::Reassembly => "6LoWPAN: reassembly",
             Self::Protocol => "6LoWPAN: protocol, IPHC, contexts",
+            Self::Ghc => "6LoWPAN: GHC (RFC 7400)",
             Self::Interface => "interface, 802.15.4 frames",
             Self::Mac => "CSMA/CA, retries, duplicates",
             Self::Ipv6 => "IPv6",
@@ -59,14 +62,17 @@ impl Part {
             Self::Formats => "addresses, checksum",
             Self::Application => "application and driver",
             Self::Start => "start-up, vector table",
-            Self::Constants => "constants",
-            Self::BuiltIns => "compiler built-ins",
-            Self::Rest => "rest",
+            Self::Shared => "rest: constants of several parts",
+            Self::BuiltIns => "rest: compiler built-ins, memory functions",
+            Self::Rest => "rest: padding, veneers",
         }
     }
 
     /// The adaptation layer, as in table 3 of Lenders, Schmidt and Wählisch 2021.
     pub(crate) const LOWPAN: [Self; 3] = [Self::Fragmentation, Self::Reassembly, Self::Protocol];
+
+    /// What belongs to nobody: shared code and what the compiler adds.
+    pub(crate) const REST: [Self; 3] = [Self::Shared, Self::BuiltIns, Self::Rest];
 
     /// What is below the adaptation layer.
     pub(crate) const LINK: [Self; 2] = [Self::Interface, Self::Mac];
@@ -96,7 +102,7 @@ const FILES: &[(&str, Claim, Part)] = &[
     ("lowpan", Claim::Protocol, Part::Protocol),
     ("wire/iphc", Claim::Protocol, Part::Protocol),
     ("wire/lowpan", Claim::Protocol, Part::Protocol),
-    ("wire/ghc", Claim::Protocol, Part::Protocol),
+    ("wire/ghc", Claim::Protocol, Part::Ghc),
     ("netif", Claim::Protocol, Part::Interface),
     ("mac", Claim::Protocol, Part::Mac),
     ("ipv6/extensions", Claim::Protocol, Part::Extensions),
@@ -169,8 +175,6 @@ pub(crate) fn of_symbol(name: &str) -> Part {
         Part::Start
     } else if begins(&built_in) {
         Part::BuiltIns
-    } else if name.starts_with(".Lanon") || name.starts_with(".Lswitch") {
-        Part::Constants
     } else {
         Part::Rest
     }

@@ -1,175 +1,314 @@
-//! `cargo xtask size`: flash and RAM by module.
+//! `cargo xtask size`: flash, RAM and memory stack by module, beside published numbers.
 
 use std::collections::BTreeMap;
 
-use crate::image::{Image, Source};
+use crate::image::Image;
 use crate::parts::{self, Part};
-use crate::published::{self, Published};
-use crate::tools::{self, Failure};
+use crate::published;
+use crate::tools::{self, Failure, OptLevel};
 use crate::tracked::Figures;
+use crate::traverse::Way;
+use crate::weigh::{self, Taken};
+use crate::{chip, progress};
 
 /// What `size` can be told.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Compare with docs/measured/size.csv instead of writing it: fails if a figure is more than 2 % larger.
+    /// Compare with docs/measured/size.csv instead of writing it: fails if a figure is more than 2 % larger, or if the
+    /// file is out of date by more than 10 %.
     #[arg(long)]
     check: bool,
-    /// Another profile of firmware/Cargo.toml, to compare: size-z or speed. Writes no file.
-    #[arg(long, default_value = "release", conflicts_with = "check")]
-    profile: String,
-    /// The functions with the most code, wherever it was inlined, too.
+    /// The functions with the most code, wherever it was inlined, too: how many.
     #[arg(long)]
     functions: Option<usize>,
 }
 
-/// Bytes that a part takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
-    pub(crate) rom: u64,
-    pub(crate) ram: u64,
+/// What belongs to no module may be so much of an image, in percent.
+const REST_PERCENT_MAX: u64 = 3;
+
+/// The same code optimised in one way.
+struct Build {
+    level: OptLevel,
+    /// A router with a packet buffer of 1676 bytes and 12 packets.
+    router: Weighed,
+    /// The same with 64 datagrams to send, 1 reassembly and 16 contexts.
+    lowpan: Weighed,
+    /// The traversal of the shortest and of the longest datagram.
+    chip: chip::Chip,
 }
 
-/// What each part of an image takes.
-pub(crate) fn weigh(image: &Image) -> Result<BTreeMap<Part, Taken>, Failure> {
-    let source = image.source()?;
-    let mut taken: BTreeMap<Part, Taken> = BTreeMap::new();
-    for piece in image.pieces()? {
-        match piece.section.as_str() {
-            ".text" => {
-                for address in (piece.address..piece.address + piece.len).step_by(2) {
-                    let part = source.part(address, &piece.symbol);
-                    taken.entry(part).or_default().rom += 2;
-                }
-            }
-            ".bss" | ".data" | ".uninit" => {
-                // What is initialised lies in the flash, too.
-                let initialised = if piece.section == ".data" { piece.len } else { 0 };
-                if piece.symbol.ends_with("::STACK") {
-                    for (field, len) in stack_fields(&source)? {
-                        taken.entry(parts::of_field(&field)).or_default().ram += len;
-                    }
-                    taken.entry(Part::Dispatcher).or_default().rom += initialised;
-                } else {
-                    let part = taken.entry(parts::of_static(&piece.symbol)).or_default();
-                    part.ram += piece.len;
-                    part.rom += initialised;
-                }
-            }
-            _ => taken.entry(parts::of_symbol(&piece.symbol)).or_default().rom += piece.len,
-        }
-    }
-    Ok(taken)
+/// An image, weighed.
+struct Weighed {
+    name: &'static str,
+    image: Image,
+    taken: BTreeMap<Part, Taken>,
+    /// Functions of the library that panic.
+    panics: u64,
 }
 
-/// The modules in the stack's own struct, with the bytes that each takes.
-fn stack_fields(source: &Source<'_>) -> Result<Vec<(String, u64)>, Failure> {
-    let mut fields = source.fields("ground", "Core")?;
-    fields.extend(source.fields("stack", "Modules")?);
-    Ok(fields)
-}
-
-/// The images that are weighed, and what each is.
-const IMAGES: [(&str, &str); 2] = [
-    (
-        "size_router",
-        "a router with a packet buffer of 1676 bytes and 12 packets",
-    ),
-    ("size_lowpan", "the same with 64 datagrams to send"),
-];
-
-pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let folder = tools::build(&options.profile)?;
-    let compiler = tools::compiler()?;
-    println!(
-        "thumbv7m-none-eabi, profile {}, {compiler}; bytes of flash and of RAM",
-        options.profile
-    );
-    let mut figures = Figures {
-        file: "size.csv",
-        remarks: vec![format!(
-            "cargo xtask size: bytes on thumbv7m-none-eabi, {compiler}"
-        )],
-        columns: ["part", "router_rom", "router_ram", "lowpan_rom", "lowpan_ram"]
-            .map(str::to_owned)
-            .to_vec(),
-        lines: Vec::new(),
-    };
-    let mut columns = Vec::new();
-    for (name, what) in IMAGES {
+impl Weighed {
+    fn load(folder: &std::path::Path, name: &'static str) -> Result<Self, Failure> {
+        progress::show(&format!("weighing {name}"));
         let image = Image::load(&folder.join(name))?;
-        let lines = lines(&image)?;
-        println!("\n{what} ({name})");
-        for (part, Taken { rom, ram }) in &lines {
-            println!("  {part:40} {rom:7} {ram:7}");
-        }
-        if let Some(most) = options.functions {
-            print_functions(&image, most)?;
-        }
-        columns.push(lines);
+        let taken = weigh::weigh(&image)?;
+        let symbols = image.symbols()?;
+        let panics = symbols.iter().filter(|symbol| symbol.contains("core::panicking"));
+        let panics = panics.count() as u64;
+        Ok(Self {
+            name,
+            image,
+            taken,
+            panics,
+        })
     }
-    println!();
-    print_published("6LoWPAN of others", published::LOWPAN);
-    print_published("whole stacks of others", published::STACKS);
-    let numbers = |taken: &Taken| [Some(taken.rom), Some(taken.ram)];
-    for (at, (name, first)) in columns[0].iter().enumerate() {
-        let (_, second) = &columns[1][at];
-        figures
-            .lines
-            .push((name.replace(',', ""), [numbers(first), numbers(second)].concat()));
-    }
-    match (options.check, options.profile.as_str()) {
-        (true, _) => figures.check(),
-        (false, "release") => figures.write(),
-        (false, _) => Ok(()),
-    }
-}
 
-/// The lines of the table: parts, and their sums.
-fn lines(image: &Image) -> Result<Vec<(&'static str, Taken)>, Failure> {
-    let taken = weigh(image)?;
-    let sum = |which: &dyn Fn(Part) -> bool| {
-        let parts = taken.iter().filter(|(part, _)| which(**part));
+    fn of(&self, part: Part) -> Taken {
+        self.taken.get(&part).copied().unwrap_or_default()
+    }
+
+    fn sum(&self, which: impl Fn(Part) -> bool) -> Taken {
+        let parts = self.taken.iter().filter(|(part, _)| which(**part));
         parts.fold(Taken::default(), |sum, (_, part)| Taken {
             rom: sum.rom + part.rom,
             ram: sum.ram + part.ram,
         })
-    };
-    let mut lines: Vec<(&str, Taken)> = Part::ALL
-        .iter()
-        .map(|part| (part.name(), taken.get(part).copied().unwrap_or_default()))
-        .collect();
-    lines.push(("all of 6LoWPAN", sum(&|part| Part::LOWPAN.contains(&part))));
-    lines.push((
-        "the stack without interface and MAC",
-        sum(&|part| part.is_stack() && !Part::LINK.contains(&part)),
-    ));
-    lines.push(("the stack", sum(&Part::is_stack)));
-    lines.push(("the image", sum(&|_| true)));
-    let panics = image
-        .symbols()?
-        .into_iter()
-        .filter(|symbol| symbol.contains("core::panicking"))
-        .count();
-    let panics = Taken {
-        rom: panics as u64,
-        ram: 0,
-    };
-    lines.push(("symbols of core::panicking", panics));
-    Ok(lines)
+    }
+
+    fn rest(&self) -> u64 {
+        self.sum(|part| Part::REST.contains(&part)).rom
+    }
+
+    /// The lines of the tables: parts, and their sums.
+    fn lines(&self) -> Vec<(&'static str, Taken)> {
+        let parts = Part::ALL.iter().map(|part| (part.name(), self.of(*part)));
+        let mut lines: Vec<(&str, Taken)> = parts.collect();
+        let stack_only = |part: Part| part.is_stack() && !Part::LINK.contains(&part);
+        lines.push(("all of 6LoWPAN", self.sum(|part| Part::LOWPAN.contains(&part))));
+        lines.push(("the stack without interface and MAC", self.sum(stack_only)));
+        lines.push(("the stack", self.sum(Part::is_stack)));
+        lines.push(("the image", self.sum(|_| true)));
+        let (rom, ram) = (self.panics, 0);
+        lines.push(("symbols of core::panicking", Taken { rom, ram }));
+        lines
+    }
 }
 
-fn print_published(title: &str, published: &[Published]) {
-    println!("{title}");
-    for Published {
-        name,
-        rom,
-        ram,
-        origin,
-    } in published
-    {
-        let ram = if *ram == 0 { String::new() } else { ram.to_string() };
-        println!("  {name:40} {rom:7} {ram:>7}  {origin}");
+impl Build {
+    fn make(level: OptLevel) -> Result<Self, Failure> {
+        let folder = tools::build(level)?;
+        Ok(Self {
+            level,
+            router: Weighed::load(&folder, "size_router")?,
+            lowpan: Weighed::load(&folder, "size_lowpan")?,
+            chip: chip::measure(&folder.join("traverse"), &[8, 1232])?,
+        })
     }
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let builds = [Build::make(OptLevel::S)?, Build::make(OptLevel::Z)?];
+    let compiler = tools::compiler()?;
+    progress::end();
+    println!("thumbv7m-none-eabi, {compiler}, LTO, panics abort; bytes of flash (ROM) and of RAM");
+    print_lowpan(&builds[0]);
+    print_parts(&builds);
+    print_whole(&builds[0]);
+    print_builds(&builds);
+    if let Some(most) = options.functions {
+        println!(
+            "\nthe functions with the most code, opt-level {}",
+            builds[0].level
+        );
+        print_functions(&builds[0].router.image, most)?;
+    }
+    check_rest(&builds)?;
+    let figures = figures(&builds, &compiler);
+    if options.check {
+        figures.check(true)
+    } else {
+        figures.write()
+    }
+}
+
+/// Table 3 of Lenders, Schmidt and Wählisch 2021, with a column of ours.
+fn print_lowpan(build: &Build) {
+    println!(
+        "\n6LoWPAN with hop-wise reassembly (HWR): 64 datagrams to send, 1 reassembly, 16 contexts, opt-level {}",
+        build.level
+    );
+    println!(
+        "  {:30}{:>14}{:>14}{:>14}{:>14}",
+        "ROM / RAM", "sixlo HWR", "GNRC HWR", "GNRC FF", "GNRC SFR"
+    );
+    let cell = |taken: Taken| format!("{} / {}", taken.rom, taken.ram);
+    let own = [
+        Some(Part::Fragmentation),
+        Some(Part::Reassembly),
+        None,
+        Some(Part::Protocol),
+    ];
+    for (own, (name, published)) in own.iter().zip(published::LOWPAN) {
+        let own = own.map_or("n/a".to_owned(), |part| cell(build.lowpan.of(part)));
+        println!(
+            "  {name:30}{own:>14}{:>14}{:>14}{:>14}",
+            published[0], published[1], published[2]
+        );
+    }
+    let sum = build.lowpan.sum(|part| Part::LOWPAN.contains(&part));
+    let [hwr, ff, sfr] = published::LOWPAN_SUM;
+    println!("  {:30}{:>14}{hwr:>14}{ff:>14}{sfr:>14}", "sum", cell(sum));
+    println!("  sixlo FF and SFR: not yet measured");
+    println!(
+        "  beside it: packet buffer {}, with the 64 descriptors of datagrams to send",
+        cell(build.lowpan.of(Part::Buffer))
+    );
+    println!("  {}", published::LOWPAN_ORIGIN);
+    for (name, figures) in published::LOWPAN_OTHERS {
+        println!("  {name:30}{figures:>14}");
+    }
+}
+
+/// Every part of the router, in both builds.
+fn print_parts(builds: &[Build; 2]) {
+    println!("\n6LoWPAN + IPv6 + ICMPv6 + UDP as a router, packet buffer of 1676 bytes, 12 packets");
+    println!(
+        "  {:44}{:>10}{:>9}{:>12}",
+        "",
+        format!("{}: ROM", builds[0].level),
+        "RAM",
+        format!("{}: ROM", builds[1].level)
+    );
+    let other = builds[1].router.lines();
+    for ((name, Taken { rom, ram }), (_, z)) in builds[0].router.lines().iter().zip(other) {
+        println!("  {name:44}{rom:>10}{ram:>9}{:>12}", z.rom);
+    }
+}
+
+/// Whole stacks, and what one part or another adds.
+fn print_whole(build: &Build) {
+    let router = &build.router;
+    let stack = router.sum(|part| part.is_stack() && !Part::LINK.contains(&part));
+    let ram = router.sum(Part::is_stack).ram;
+    println!("\nwhole stacks: 6LoWPAN + IPv6 + ICMPv6 + UDP");
+    println!(
+        "  {:40}{:>8}{ram:>8}  without interface and MAC; RAM with them",
+        "sixlo, router", stack.rom
+    );
+    println!("  {:40}{:>16}", "sixlo, router with RPL", "not yet measured");
+    for whole in published::STACKS {
+        println!(
+            "  {:40}{:>8}{:>8}  {}",
+            whole.name, whole.rom, whole.ram, whole.origin
+        );
+    }
+    println!("what is in the router or would come to it");
+    let adds = |what: &str, taken: Taken, note: &str| {
+        println!("  {what:40}{:>8}{:>8}  {note}", taken.rom, taken.ram);
+    };
+    adds("CSMA/CA, retries, duplicates (MAC)", router.of(Part::Mac), "");
+    adds("interface, IEEE 802.15.4 frames", router.of(Part::Interface), "");
+    adds(
+        "IPv6 extension headers",
+        router.of(Part::Extensions),
+        "included above",
+    );
+    adds(
+        "GHC (RFC 7400)",
+        router.of(Part::Ghc),
+        "a codec that the stack does not call: it is not linked, and adds nothing",
+    );
+}
+
+/// Speed and memory stack of the same builds.
+fn print_builds(builds: &[Build; 2]) {
+    println!(
+        "\nsize and speed of the same build: instructions for 8 and for 1232 bytes, memory stack in bytes"
+    );
+    println!(
+        "  {:10}{:>10}{:>18}{:>18}{:>24}",
+        "opt-level", "stack ROM", "send", "receive", "send / receive stack"
+    );
+    for Build {
+        level, router, chip, ..
+    } in builds
+    {
+        let pair = |way| format!("{} / {}", chip.count(way, 8), chip.count(way, 1232));
+        println!(
+            "  {level:10}{:>10}{:>18}{:>18}{:>24}",
+            router.sum(Part::is_stack).rom,
+            pair(Way::Send),
+            pair(Way::Receive),
+            format!("{} / {}", chip.stack[0], chip.stack[1])
+        );
+    }
+}
+
+/// What nobody claims has to be little, or the table tells nothing.
+fn check_rest(builds: &[Build; 2]) -> Result<(), Failure> {
+    println!();
+    for Build {
+        level,
+        router,
+        lowpan,
+        ..
+    } in builds
+    {
+        for weighed in [router, lowpan] {
+            let (rest, all) = (weighed.rest(), weighed.sum(|_| true).rom);
+            if rest * 100 > all * REST_PERCENT_MAX {
+                return Err(Failure::Wrong(format!(
+                    "{} at opt-level {level}: {rest} bytes of {all} belong to no module, more than {REST_PERCENT_MAX} %",
+                    weighed.name
+                )));
+            }
+            println!(
+                "{} at opt-level {level}: {:.1} % of the image belong to no module (at most {REST_PERCENT_MAX} %)",
+                weighed.name,
+                100.0 * rest as f64 / all as f64
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The tracked table.
+fn figures(builds: &[Build; 2], compiler: &str) -> Figures {
+    let columns = [
+        "part",
+        "router_rom",
+        "router_ram",
+        "lowpan_rom",
+        "lowpan_ram",
+        "router_rom_z",
+        "router_ram_z",
+    ];
+    let mut figures = Figures {
+        file: "size.csv",
+        remarks: vec![
+            format!("cargo xtask size: bytes on thumbv7m-none-eabi, {compiler}"),
+            "opt-level s, and z where the column says so".to_owned(),
+        ],
+        columns: columns.map(str::to_owned).to_vec(),
+        lines: Vec::new(),
+    };
+    let [s, z] = builds;
+    let lines = [s.router.lines(), s.lowpan.lines(), z.router.lines()];
+    for (at, (name, _)) in lines[0].iter().enumerate() {
+        let numbers = lines
+            .iter()
+            .flat_map(|lines| [Some(lines[at].1.rom), Some(lines[at].1.ram)]);
+        figures.lines.push((name.replace(',', ""), numbers.collect()));
+    }
+    for (at, name) in ["memory stack to send", "memory stack to receive"]
+        .into_iter()
+        .enumerate()
+    {
+        let depth = |build: &Build| Some(u64::from(build.chip.stack[at]));
+        figures
+            .lines
+            .push((name.to_owned(), vec![None, depth(s), None, None, None, depth(z)]));
+    }
+    figures
 }
 
 /// The functions with the most code, wherever it was inlined.

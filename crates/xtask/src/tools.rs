@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::progress;
+
 /// The target of the firmware.
 pub(crate) const TARGET: &str = "thumbv7m-none-eabi";
 
@@ -68,14 +70,55 @@ fn toolchain(program: &str) -> Command {
     command
 }
 
+/// The toolchain that firmware/rust-toolchain.toml pins.
+pub(crate) fn pinned() -> Result<String, Failure> {
+    let file = text(&read(root().join("firmware/rust-toolchain.toml"))?);
+    let channel = file.lines().find_map(|line| line.strip_prefix("channel = "));
+    let channel = channel.map(|channel| channel.trim_matches('"').to_owned());
+    channel.ok_or_else(|| Failure::Wrong("firmware/rust-toolchain.toml names no channel".to_owned()))
+}
+
 /// The version of the compiler that builds the firmware.
 pub(crate) fn compiler() -> Result<String, Failure> {
     let output = run(toolchain("rustc").arg("--version"), "rustup (https://rustup.rs)")?;
     Ok(text(&output.stdout).trim().to_owned())
 }
 
+/// How the images are optimised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OptLevel {
+    /// For size, as it is tracked.
+    S,
+    /// For size at any price.
+    Z,
+    /// For speed.
+    #[value(name = "3")]
+    Three,
+}
+
+impl OptLevel {
+    /// The profile of firmware/Cargo.toml.
+    const fn profile(self) -> &'static str {
+        match self {
+            Self::S => "release",
+            Self::Z => "size-z",
+            Self::Three => "speed",
+        }
+    }
+}
+
+impl std::fmt::Display for OptLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::S => "s",
+            Self::Z => "z",
+            Self::Three => "3",
+        })
+    }
+}
+
 /// Builds the images and gives the folder that they are in.
-pub(crate) fn build(profile: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
     let sysroot = run(
         toolchain("rustc").args(["--print", "sysroot"]),
         "rustup (https://rustup.rs)",
@@ -89,6 +132,10 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf, Failure> {
              fetched, your distribution's package rust-src and `-Z build-std=core` in firmware/.cargo/config.toml"
         )));
     }
+    let profile = level.profile();
+    progress::show(&format!("building the images at opt-level {level}"));
+    // The names of files are in the images, for panics: their length must not depend on where the checkout is.
+    let flags = format!("build.rustflags=[\"--remap-path-prefix={}/=\"]", root().display());
     let folder =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("firmware/target"), PathBuf::from);
     let mut cargo = toolchain("cargo");
@@ -97,6 +144,8 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf, Failure> {
         "--quiet",
         "--locked",
         "--bins",
+        "--config",
+        &flags,
         "--profile",
         profile,
         "--target-dir",

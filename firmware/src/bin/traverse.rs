@@ -1,6 +1,7 @@
 //! The traversal experiment on the chip: ticks of the clock for each length, both ways, and how deep the memory stack got.
 //!
-//! Without arguments all lengths; `tx 88` or `rx 88` is one datagram of 88 bytes, for a log of every instruction.
+//! The arguments are a direction and lengths: `tx 88` sends a datagram of 88 bytes, `both 8 88` sends and receives of 8 and
+//! of 88 bytes, `both` all lengths.
 #![no_std]
 #![no_main]
 
@@ -27,18 +28,23 @@ fn main() -> ! {
     let clock = Clock::start();
     let mut sender = Node::new(SENDER, 1);
     let mut receiver = Node::new(RECEIVER, 2);
-    let mut line = [0; 64];
-    let (direction, len) = parse(arguments(&mut line));
-    let lens = len.map_or(PAYLOAD_MIN..=PAYLOAD_MAX, |len| len..=len);
+    // Longer than the list of all lengths.
+    let mut line = [0; 1024];
+    let line = arguments(&mut line);
+    // The first word is the name of the image.
+    let direction = words(line).nth(1).and_then(|word| word.first().copied());
     let mut deepest = [0; 2];
-    for len in lens.step_by(PAYLOAD_STEP) {
+    for len in (PAYLOAD_MIN..=PAYLOAD_MAX).step_by(PAYLOAD_STEP) {
+        if !is_listed(len, line) {
+            continue;
+        }
         let payload = &mut PAYLOAD[..len];
         payload.fill(len as u8);
         for turn in 0..TURNS {
             let counts = turn >= 2;
             let painted = paint();
             let before = clock.ticks();
-            sender.send(2, payload, FRAMES);
+            sender.send(2, payload, FRAMES, &mut ());
             let ticks = clock.ticks().wrapping_sub(before);
             deepest[0] = painted.used().max(deepest[0]);
             if counts && direction != Some(b'r') {
@@ -46,7 +52,7 @@ fn main() -> ! {
             }
             let painted = paint();
             let before = clock.ticks();
-            let received = receiver.receive(FRAMES, RECEIVED);
+            let received = receiver.receive(FRAMES, RECEIVED, &mut ());
             let ticks = clock.ticks().wrapping_sub(before);
             deepest[1] = painted.used().max(deepest[1]);
             if counts && direction != Some(b't') {
@@ -65,16 +71,17 @@ fn main() -> ! {
     exit();
 }
 
-/// A direction and a length.
-fn parse(line: &[u8]) -> (Option<u8>, Option<usize>) {
-    let mut words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| *byte == b' ').filter(|word| !word.is_empty())
+}
+
+/// Whether this length is among the words after the direction, or there are none.
+fn is_listed(len: usize, line: &[u8]) -> bool {
     let number = |word: &[u8]| {
         word.iter()
-            .fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'))
+            .fold(0, |sum: usize, digit| sum * 10 + usize::from(digit - b'0'))
     };
-    // The first word is the name of the image.
-    let direction = words.nth(1).and_then(|word| word.first().copied());
-    (direction, words.next().map(number))
+    words(line).nth(2).is_none() || words(line).skip(2).any(|word| number(word) == len)
 }
 
 fn say(what: &[u8], len: usize, number: u32) {

@@ -54,6 +54,8 @@ pub struct Value {
 const HEIGHT: f64 = 340.0;
 /// Between the names of lines.
 const LINE_GAP: f64 = 15.0;
+/// Values of a line that are marked one by one.
+const MARKED_MAX: usize = 40;
 
 impl LineChart {
     /// Draws the chart.
@@ -136,9 +138,11 @@ impl Series {
                 units(10.0).unsigned_abs(),
             ))
         }))?;
-        // A ring of paper keeps points of several lines apart.
+        // A ring of paper keeps points of several lines apart. Where they would touch each other the line is enough.
+        let marked = self.values.len() <= MARKED_MAX;
         for (radius, fill) in [(5.2, colour::PAPER), (4.0, self.colour)] {
-            chart.draw_series(points().map(|point| Circle::new(point, units(radius), fill.filled())))?;
+            let marks = points().filter(|_| marked);
+            chart.draw_series(marks.map(|point| Circle::new(point, units(radius), fill.filled())))?;
         }
         let tooltip = |value: &Value| {
             let at = chart.backend_coord(&(value.x, value.y));

@@ -155,8 +155,40 @@ pub enum Cpu {
     /// `cpu = "riot-m3"`: what Lenders et al. 2021 (section IV-C) measured on the IoT-LAB M3: the device is busy for up
     /// to 4 ms a frame, and 8 ms pass from the last fragment in to the first fragment out.
     RiotM3,
+    /// `[cpu.cortex-m3]`: what the stack itself takes on a Cortex-M3, by instructions counted on the emulated chip.
+    CortexM3(CortexM3),
+    /// `[cpu.cortex-m0plus]`: the same on a Cortex-M0+, estimated from the former.
+    CortexM0plus(CortexM0plus),
     /// `[cpu.times]`: as given.
     Times(CpuTimes),
+}
+
+/// A Cortex-M3 that runs nothing but the stack, in memory without wait states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CortexM3 {
+    /// Its clock in MHz, 1 to 1000. Default 72, that of the STM32F103 on the IoT-LAB M3.
+    pub clock_mhz: u16,
+}
+
+impl Default for CortexM3 {
+    fn default() -> Self {
+        Self { clock_mhz: 72 }
+    }
+}
+
+/// A Cortex-M0+ that runs nothing but the stack, in memory without wait states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CortexM0plus {
+    /// Its clock in MHz, 1 to 1000. Default 48, that of the ATSAMR21.
+    pub clock_mhz: u16,
+}
+
+impl Default for CortexM0plus {
+    fn default() -> Self {
+        Self { clock_mhz: 48 }
+    }
 }
 
 /// Computing times. While a node computes, its radio goes on, but nothing is read from it or written to it.

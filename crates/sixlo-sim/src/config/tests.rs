@@ -120,3 +120,22 @@ fn numbers_that_rfc_8931_does_not_allow_are_refused_with_their_key() {
         "stack.recover.arq_timeout_ms"
     );
 }
+
+#[test]
+fn a_processor_without_a_clock_has_the_one_of_its_usual_board() {
+    let cpu =
+        |text: &str| toml::from_str::<Config>(&format!("topology = \"lille-50\"\n{text}")).map(|c| c.cpu);
+    assert_eq!(
+        cpu("[cpu.cortex-m3]"),
+        Ok(Cpu::CortexM3(CortexM3 { clock_mhz: 72 }))
+    );
+    assert_eq!(
+        cpu("[cpu.cortex-m0plus]"),
+        Ok(Cpu::CortexM0plus(CortexM0plus { clock_mhz: 48 }))
+    );
+    assert_eq!(
+        cpu("[cpu.cortex-m3]\nclock_mhz = 8"),
+        Ok(Cpu::CortexM3(CortexM3 { clock_mhz: 8 }))
+    );
+    assert!(cpu("[cpu.cortex-m4]").is_err());
+}

@@ -331,6 +331,10 @@ fn a_mistake_in_the_configuration_is_named() {
     );
     assert_eq!(problem(|c| c.mac.min_be = 6), "mac.min_be");
     assert_eq!(
+        problem(|c| c.cpu = Cpu::CortexM3(crate::config::CortexM3 { clock_mhz: 0 })),
+        "cpu.cortex-m3.clock_mhz"
+    );
+    assert_eq!(
         problem(|c| c.reboots = vec![Reboot {
             node: 9,
             at_ms: 0,

@@ -11,6 +11,7 @@ use sixlo::netif::IfaceConfig;
 use sixlo::sock::MailboxId;
 use sixlo::stack::{Config, Fixed, Stack};
 use sixlo::time::Instant;
+use sixlo::trace::Sink;
 
 /// Payloads in bytes: the first, the last, and from each to the next.
 pub(crate) const PAYLOAD_MIN: usize = 8;
@@ -93,18 +94,18 @@ impl<'m> Node<'m> {
 
     /// Sends a datagram to node `to`: from the call to the last frame in the device's buffer.
     #[inline(never)]
-    pub(crate) fn send(&mut self, to: u8, payload: &[u8], frames: &mut Frames) {
+    pub(crate) fn send(&mut self, to: u8, payload: &[u8], frames: &mut Frames, sink: &mut impl Sink) {
         let to = (address(to), PORT);
         frames.count = 0;
         if self
             .stack
-            .udp_send_to(self.now, self.socket, to, payload, &mut ())
+            .udp_send_to(self.now, self.socket, to, payload, sink)
             .is_err()
         {
             return;
         }
         for (frame, len) in frames.bytes.iter_mut().zip(&mut frames.lens) {
-            let Some(info) = self.stack.transmit(self.now, RADIO, frame, &mut ()) else {
+            let Some(info) = self.stack.transmit(self.now, RADIO, frame, sink) else {
                 break;
             };
             *len = info.len;
@@ -114,18 +115,22 @@ impl<'m> Node<'m> {
                 attempts: 1,
                 busy: 0,
             };
-            self.stack.transmitted(self.now, RADIO, report, &mut ());
+            self.stack.transmitted(self.now, RADIO, report, sink);
         }
     }
 
     /// Receives a datagram: from the first frame to the payload in the application's buffer; gives its length.
     #[inline(never)]
-    pub(crate) fn receive(&mut self, frames: &Frames, payload: &mut [u8]) -> Option<usize> {
+    pub(crate) fn receive(
+        &mut self,
+        frames: &Frames,
+        payload: &mut [u8],
+        sink: &mut impl Sink,
+    ) -> Option<usize> {
         for frame in frames.iter() {
-            self.stack
-                .frame(self.now, RADIO, frame, RxInfo::default(), &mut ());
+            self.stack.frame(self.now, RADIO, frame, RxInfo::default(), sink);
         }
-        let received = self.stack.udp_receive(self.now, self.socket, payload, &mut ())?;
+        let received = self.stack.udp_receive(self.now, self.socket, payload, sink)?;
         Some(received.len)
     }
 }

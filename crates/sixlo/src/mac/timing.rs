@@ -56,7 +56,10 @@ impl PhyTiming {
     /// How long a frame of `len` bytes, frame check sequence included, is on the air with its synchronization and PHY
     /// headers. In every physical layer at 2.4 GHz an octet takes a tenth of the unit back-off period.
     pub const fn on_air(&self, len: usize) -> Duration {
-        Duration::from_micros(self.unit_backoff.as_micros() * (len as u64 + PHY_HEADERS_LEN) / 10)
+        // In 32 bits, as a division of 64 takes 1 KB of code on the chip. No frame is an hour on the air.
+        let ten_octets = self.unit_backoff.as_micros() as u32;
+        let octets = (len as u32).saturating_add(PHY_HEADERS_LEN as u32);
+        Duration::from_micros((ten_octets.saturating_mul(octets) / 10) as u64)
     }
 
     /// The pause that a sender keeps after a frame of `len` bytes, frame check sequence included, or after the frame's
