@@ -39,7 +39,7 @@ fn build() -> Result<PathBuf, Failure> {
         ],
     );
     cargo.env("RUSTUP_TOOLCHAIN", tools::pinned()?);
-    tools::run(cargo.current_dir(tools::root()), "rustup (https://rustup.rs)")?;
+    tools::run(cargo.current_dir(tools::root()), tools::RUSTUP)?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tools::root().join("target"), Into::into);
     Ok(target.join("release/examples/traverse"))

@@ -4,6 +4,9 @@
 mod chip;
 mod cycles;
 mod fit;
+
+#[cfg(test)]
+mod firmware_tests;
 mod forward;
 mod host;
 mod image;

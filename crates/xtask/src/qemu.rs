@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::tools::{self, Failure};
 
-/// The emulator, and where it comes from.
-const QEMU: &str = "qemu-system-arm";
+/// The emulator, which is also the name of its package.
+pub(crate) const QEMU: &str = "qemu-system-arm";
 
 /// No run takes longer.
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// What an instruction takes under `-icount shift=7`, and a tick of the board's clock of 25 MHz, in nanoseconds.
 const INSTRUCTION_NS: u32 = 128;
@@ -31,47 +32,51 @@ fn command(image: &Path, arguments: &[&str]) -> Command {
         .collect();
     let semihosting = format!("enable=on,target=native,arg=image{arguments}");
     let mut command = Command::new(QEMU);
-    command.args([
-        "-machine",
-        "mps2-an385",
-        "-icount",
-        "shift=7,sleep=off",
-        "-display",
-        "none",
-    ]);
-    command.args([
-        "-monitor",
-        "none",
-        "-serial",
-        "none",
-        "-semihosting-config",
-        &semihosting,
-    ]);
-    command.arg("-kernel").arg(image);
+    command.args(["-machine", "mps2-an385", "-display", "none", "-monitor", "none"]);
+    command.args(["-semihosting-config", &semihosting, "-kernel"]);
+    command.arg(image);
     command
 }
 
+/// Time goes by instructions: each takes 128 ns, and sleep takes none of ours.
+const BY_INSTRUCTIONS: [&str; 4] = ["-icount", "shift=7,sleep=off", "-serial", "none"];
+
 /// Runs an image to its end and gives what it printed.
 pub(crate) fn run(image: &Path, arguments: &[&str]) -> Result<String, Failure> {
-    let log = tools::scratch("qemu.out")?;
+    run_within(LIMIT, image, arguments)
+}
+
+/// The same with a limit of its own.
+pub(crate) fn run_within(limit: Duration, image: &Path, arguments: &[&str]) -> Result<String, Failure> {
+    let out = Output::new(image)?;
     let mut command = command(image, arguments);
-    let out = File::create(&log).map_err(|error| Failure::Wrong(format!("{}: {error}", log.display())))?;
-    let errors = out
-        .try_clone()
-        .map_err(|error| Failure::Wrong(error.to_string()))?;
-    finish(image, command.stdout(out).stderr(errors), &log)
+    out.finish(limit, command.args(BY_INSTRUCTIONS))
+}
+
+/// Starts an image whose first serial line is a socket at this path, and whose time is ours.
+#[cfg(test)]
+pub(crate) fn start_with_serial(image: &Path, socket: &Path) -> Result<Child, Failure> {
+    let line = format!("unix:{},server=on,wait=on", socket.display());
+    let mut command = command(image, &[]);
+    spawn(
+        command
+            .args(["-serial", &line])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    )
 }
 
 /// The instructions that an image executes, by address, in their order.
 pub(crate) fn trace(image: &Path, arguments: &[&str]) -> Result<Vec<u32>, Failure> {
-    let (log, out) = (tools::scratch("qemu.log")?, tools::scratch("qemu.out")?);
+    let out = Output::new(image)?;
+    let log = out.path.with_extension("log");
     let mut command = command(image, arguments);
     // Each instruction is a block of its own, and each block leaves a line.
     command
+        .args(BY_INSTRUCTIONS)
         .args(["-singlestep", "-d", "exec,nochain", "-D"])
         .arg(&log);
-    let file = File::create(&out).map_err(|error| Failure::Wrong(format!("{}: {error}", out.display())))?;
-    finish(image, command.stdout(file).stderr(Stdio::null()), &out)?;
+    out.finish(LIMIT, &mut command)?;
     let lines = File::open(&log).map_err(|error| Failure::Wrong(format!("{}: {error}", log.display())))?;
     let executed = BufReader::new(lines)
         .lines()
@@ -89,33 +94,58 @@ fn address(line: &str) -> Option<u32> {
     u32::from_str_radix(fields.split('/').nth(1)?, 16).ok()
 }
 
-fn finish(image: &Path, command: &mut Command, out: &Path) -> Result<String, Failure> {
-    let name = image
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let child = command
-        .stdin(Stdio::null())
-        .spawn()
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Failure::Missing(format!(
-                "{QEMU} is not installed: it comes with the package qemu-system-arm"
-            )),
-            _ => Failure::Wrong(format!("{QEMU}: {error}")),
-        })?;
-    let status = wait(child, &name)?;
-    let printed = tools::text(&tools::read(out)?);
-    if status.success() {
-        Ok(printed)
-    } else {
-        Err(Failure::Wrong(format!("{name} failed ({status}):\n{printed}")))
+/// What a run prints.
+struct Output {
+    name: String,
+    path: PathBuf,
+}
+
+impl Output {
+    fn new(image: &Path) -> Result<Self, Failure> {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let name = image.file_name().unwrap_or_default().to_string_lossy();
+        let number = RUNS.fetch_add(1, Ordering::Relaxed);
+        let path = tools::scratch(&format!("qemu-{}-{number}.out", std::process::id()))?;
+        Ok(Self {
+            name: name.into_owned(),
+            path,
+        })
+    }
+
+    /// Runs the command to its end, which comes in any case.
+    fn finish(&self, limit: Duration, command: &mut Command) -> Result<String, Failure> {
+        let wrong = |error: std::io::Error| Failure::Wrong(format!("{}: {error}", self.path.display()));
+        let file = File::create(&self.path).map_err(wrong)?;
+        let errors = file.try_clone().map_err(wrong)?;
+        let child = spawn(command.stdout(file).stderr(errors))?;
+        let ended = wait(child, &self.name, limit);
+        let printed = tools::text(&tools::read(&self.path)?);
+        let _ = std::fs::remove_file(&self.path);
+        let status = ended?;
+        if status.success() {
+            Ok(printed)
+        } else {
+            Err(Failure::Wrong(format!(
+                "{} failed ({status}):\n{printed}",
+                self.name
+            )))
+        }
     }
 }
 
+fn spawn(command: &mut Command) -> Result<Child, Failure> {
+    command
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => tools::missing(QEMU, QEMU),
+            _ => Failure::Wrong(format!("{QEMU}: {error}")),
+        })
+}
+
 /// Waits for the end of a run, which comes in any case.
-fn wait(mut child: Child, name: &str) -> Result<ExitStatus, Failure> {
-    let end = Instant::now() + LIMIT;
+fn wait(mut child: Child, name: &str, limit: Duration) -> Result<ExitStatus, Failure> {
+    let end = Instant::now() + limit;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
@@ -126,7 +156,7 @@ fn wait(mut child: Child, name: &str) -> Result<ExitStatus, Failure> {
                 let _ = child.wait();
                 return Err(Failure::Wrong(format!(
                     "{name} did not end within {} s",
-                    LIMIT.as_secs()
+                    limit.as_secs()
                 )));
             }
             Err(error) => return Err(Failure::Wrong(format!("{name}: {error}"))),

@@ -9,7 +9,7 @@ use crate::tools::{self, Failure, OptLevel};
 use crate::tracked::Figures;
 use crate::traverse::Way;
 use crate::weigh::{self, Taken};
-use crate::{chip, progress};
+use crate::{chip, progress, qemu};
 
 /// What `size` can be told.
 #[derive(clap::Args)]
@@ -106,6 +106,8 @@ impl Build {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    tools::need_target()?;
+    tools::need(qemu::QEMU)?;
     let builds = [Build::make(OptLevel::S)?, Build::make(OptLevel::Z)?];
     let compiler = tools::compiler()?;
     progress::end();

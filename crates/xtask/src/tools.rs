@@ -9,6 +9,9 @@ use crate::progress;
 /// The target of the firmware.
 pub(crate) const TARGET: &str = "thumbv7m-none-eabi";
 
+/// Where the compiler comes from.
+pub(crate) const RUSTUP: &str = "rustup (https://rustup.rs)";
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -30,13 +33,23 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
+/// A program is missing that comes with a package.
+pub(crate) fn missing(program: &str, package: &str) -> Failure {
+    Failure::Missing(format!(
+        "{program} is not installed: it comes with the package {package}"
+    ))
+}
+
+/// Fails if a program is missing, before work begins that would be in vain.
+pub(crate) fn need(program: &str) -> Result<(), Failure> {
+    run(&mut command(program, ["--version"]), program).map(drop)
+}
+
 /// Runs a program to its end and gives what it printed. `package` is where it comes from.
 pub(crate) fn run(command: &mut Command, package: &str) -> Result<Output, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::Missing(format!(
-            "{name} is not installed: it comes with the package {package}"
-        )),
+        std::io::ErrorKind::NotFound => missing(&name, package),
         _ => Failure::Wrong(format!("{name}: {error}")),
     })?;
     if output.status.success() {
@@ -80,7 +93,7 @@ pub(crate) fn pinned() -> Result<String, Failure> {
 
 /// The version of the compiler that builds the firmware.
 pub(crate) fn compiler() -> Result<String, Failure> {
-    let output = run(toolchain("rustc").arg("--version"), "rustup (https://rustup.rs)")?;
+    let output = run(toolchain("rustc").arg("--version"), RUSTUP)?;
     Ok(text(&output.stdout).trim().to_owned())
 }
 
@@ -117,12 +130,9 @@ impl std::fmt::Display for OptLevel {
     }
 }
 
-/// Builds the images and gives the folder that they are in.
-pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
-    let sysroot = run(
-        toolchain("rustc").args(["--print", "sysroot"]),
-        "rustup (https://rustup.rs)",
-    )?;
+/// Fails if the compiler or what it needs for the target is missing.
+pub(crate) fn need_target() -> Result<(), Failure> {
+    let sysroot = run(toolchain("rustc").args(["--print", "sysroot"]), RUSTUP)?;
     let library = Path::new(text(&sysroot.stdout).trim())
         .join("lib/rustlib")
         .join(TARGET);
@@ -132,6 +142,12 @@ pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
              fetched, your distribution's package rust-src and `-Z build-std=core` in firmware/.cargo/config.toml"
         )));
     }
+    Ok(())
+}
+
+/// Builds the images and gives the folder that they are in.
+pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
+    need_target()?;
     let profile = level.profile();
     progress::show(&format!("building the images at opt-level {level}"));
     // The names of files are in the images, for panics: their length must not depend on where the checkout is.
@@ -150,7 +166,7 @@ pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
         profile,
         "--target-dir",
     ]);
-    run(cargo.arg(&folder), "rustup (https://rustup.rs)")?;
+    run(cargo.arg(&folder), RUSTUP)?;
     Ok(folder.join(TARGET).join(profile))
 }
 

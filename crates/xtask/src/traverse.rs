@@ -8,7 +8,7 @@ use crate::host::{self, Hosts};
 use crate::steps::{self, Steps};
 use crate::tools::{self, Failure, OptLevel};
 use crate::tracked::Figures;
-use crate::{forward, plot, progress, published};
+use crate::{forward, plot, progress, published, qemu};
 
 /// What `traverse` can be told.
 #[derive(clap::Args)]
@@ -69,6 +69,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     } else {
         steps::payloads().collect()
     };
+    tools::need_target()?;
+    tools::need(qemu::QEMU)?;
+    tools::need("valgrind")?;
     let folder = tools::build(options.opt_level)?;
     let image = folder.join("traverse");
     let compiler = tools::compiler()?;

@@ -5,7 +5,7 @@
 use core::net::Ipv6Addr;
 
 use cortex_m_rt::entry;
-use sixlo::netdev::{FRAME_LEN_MAX, IfaceId, RxInfo};
+use sixlo::netdev::{Caps, FRAME_LEN_MAX, IfaceId, RxInfo};
 use sixlo::netif::IfaceConfig;
 use sixlo::stack::{Config, Fixed, Stack};
 use sixlo::time::{Duration, Instant};
@@ -26,15 +26,19 @@ fn main() -> ! {
     // On a chip, its serial number and a source of noise.
     let mut stack = Stack::new(MEMORY.lend(), &Config::new(1)).expect("enough memory");
     let address = [2, 0, 0, 0, 0, 0, 0, 1];
-    stack
-        .bring_up(RADIO, IfaceConfig::new(address))
-        .expect("one interface");
+    let mut iface = IfaceConfig::new(address);
+    // A radio that does medium access by itself: the processor sleeps meanwhile.
+    iface.caps = Caps {
+        csma: true,
+        fcs: true,
+    };
+    stack.bring_up(RADIO, iface).expect("one interface");
     let socket = stack.udp_bind(5683, 1).expect("a free socket");
 
     let mut frame = [0; FRAME_LEN_MAX];
     let mut report_at = Instant::ZERO + EVERY;
     let mut reports = 0;
-    while reports < REPORTS {
+    loop {
         let now = clock.now();
         while let Some(received) = link.receive() {
             stack.frame(now, RADIO, received, RxInfo::default(), &mut ());
@@ -52,6 +56,8 @@ fn main() -> ! {
         if let Some(info) = stack.transmit(now, RADIO, &mut frame, &mut ()) {
             let report = link.send(&frame[..info.len]);
             stack.transmitted(now, RADIO, report, &mut ());
+        } else if reports == REPORTS {
+            break;
         } else if wakes_at > now {
             clock.sleep_until(Some(wakes_at));
         }
