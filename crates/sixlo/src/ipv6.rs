@@ -6,6 +6,7 @@ use crate::netdev::IfaceId;
 use crate::wire::ipv6::{ALL_NODES, ALL_ROUTERS, MTU_MIN, NextHeader, solicited_node};
 
 mod extensions;
+pub mod fragment;
 mod input;
 mod output;
 mod relay;

@@ -16,7 +16,7 @@ use crate::wire::ipv6_ext::{Extension, fragment};
 const OPTIONS_LEN_MAX: usize = 256;
 
 /// Where the next header is named in the fixed header.
-const NEXT_HEADER_AT: usize = 6;
+pub(super) const NEXT_HEADER_AT: usize = 6;
 
 /// Where the type of a routing header stands in it; the segments left follow.
 const ROUTING_TYPE_AT: usize = 2;
