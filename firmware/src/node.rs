@@ -112,6 +112,7 @@ macro_rules! node {
                 addresses: ADDRESSES,
                 neighbors: NEIGHBORS,
                 routes: ROUTES,
+                partials: &mut [],
                 mailboxes: MAILBOXES,
             };
             if let Ok(stack) = stack::Stack::new(memory, &stack::Config::new(2)) {

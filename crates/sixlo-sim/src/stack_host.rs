@@ -2,6 +2,7 @@
 
 use std::net::Ipv6Addr;
 
+use sixlo::ipv6::fragment::Partial;
 use sixlo::ipv6::{Address, Neighbor, Route};
 use sixlo::lowpan::{Eviction, Peer, Reassembly, Vrb};
 use sixlo::mac::csma::CsmaConfig;
@@ -54,6 +55,7 @@ pub struct Heap {
     addresses: Vec<Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
+    partials: Vec<Partial>,
     mailboxes: Vec<Mailbox>,
 }
 
@@ -82,6 +84,7 @@ impl Heap {
             addresses: vec![Address::EMPTY; ADDRESSES],
             neighbors: Vec::new(),
             routes: vec![Route::EMPTY; setup.routes.len()],
+            partials: (0..reassemblies).map(|_| Partial::EMPTY).collect(),
             mailboxes: (0..mailboxes).map(|_| Mailbox::EMPTY).collect(),
         }
     }
@@ -103,6 +106,7 @@ impl Heap {
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,
+            partials: &mut self.partials,
             mailboxes: &mut self.mailboxes,
         }
     }

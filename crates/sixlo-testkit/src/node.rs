@@ -2,6 +2,7 @@
 
 use core::net::Ipv6Addr;
 
+use sixlo::ipv6::fragment::Partial;
 use sixlo::ipv6::{self, Neighbor, Route};
 use sixlo::lowpan::{Peer, Reassembly, Vrb};
 use sixlo::mac::duplicates::Seen;
@@ -30,6 +31,8 @@ pub(crate) const IFACES: usize = 2;
 
 /// Datagrams that are forwarded by their fragments at once.
 const VRBS: usize = 3;
+/// Packets that are put together from IPv6 fragments at once.
+const PARTIALS: usize = 2;
 /// Ports that it listens on from the start.
 const PORTS: [u16; 2] = [0xf0b0, 0xf0b1];
 /// More calls in a row than a stack can ask for.
@@ -61,6 +64,7 @@ pub(crate) struct Store {
     addresses: Vec<ipv6::Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
+    partials: [Partial; PARTIALS],
     mailboxes: Vec<Mailbox>,
 }
 
@@ -83,6 +87,7 @@ impl Store {
             addresses: vec![ipv6::Address::EMPTY; entries],
             neighbors: vec![Neighbor::EMPTY; entries],
             routes: vec![Route::EMPTY; entries],
+            partials: [const { Partial::EMPTY }; PARTIALS],
             mailboxes: (0..sizes.mailboxes).map(|_| Mailbox::EMPTY).collect(),
         }
     }
@@ -103,6 +108,7 @@ impl Store {
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,
+            partials: &mut self.partials,
             mailboxes: &mut self.mailboxes,
         }
     }

@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use sixlo::ground::{Core, Cx};
-use sixlo::ipv6::{Ipv6, Ipv6Config};
+use sixlo::ipv6::{self, Ipv6, Ipv6Config};
 use sixlo::lowpan::{Eviction, Lowpan, LowpanConfig, Reassembly, ReassemblyConfig, Tables, Ways};
 use sixlo::mac::duplicates::{self, Duplicates};
 use sixlo::netapi::Next;
@@ -111,7 +111,15 @@ pub fn reassembly(data: &[u8]) {
     let mut bench = Bench {
         core: Core::new(buf, Registry::new(&mut []), Timers::new(&mut []), Rng::new(1)),
         lowpan: Lowpan::new(tables, config, 0),
-        ipv6: Ipv6::new(&mut [], &mut [], &mut [], Ipv6Config::default()),
+        ipv6: Ipv6::new(
+            ipv6::Memory {
+                addresses: &mut [],
+                neighbors: &mut [],
+                routes: &mut [],
+                partials: &mut [],
+            },
+            Ipv6Config::default(),
+        ),
         netif: Netif::new(&mut [], Duplicates::new(&mut [], duplicates::WINDOW)),
         ledger: Ledger::default(),
         now: Instant::from_micros(1_000_000),

@@ -2,7 +2,12 @@
 
 use core::net::Ipv6Addr;
 
+use crate::ground::Cx;
+use crate::netapi::Next;
 use crate::netdev::IfaceId;
+use crate::pktbuf::{Pkt, PktBuf};
+use crate::time::Instant;
+use crate::trace::{Reason, Sink};
 use crate::wire::ipv6::{ALL_NODES, ALL_ROUTERS, MTU_MIN, NextHeader, solicited_node};
 
 mod extensions;
@@ -14,6 +19,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+use fragment::{FragmentConfig, Partial, Reassembler};
 pub use tables::{Address, Neighbor, Route, TableFull};
 
 use tables::Tables;
@@ -34,6 +40,20 @@ pub struct Ipv6Config {
     /// Options in one extension header, padding not counted, that are looked at; a packet with more is dropped
     /// (RFC 8504 section 5.3). Default 8.
     pub options_max: u8,
+    /// How packets are put together from IPv6 fragments.
+    pub fragment: FragmentConfig,
+}
+
+/// The memory of the module. The length of each slice is a capacity.
+pub struct Memory<'a> {
+    /// Addresses of this node.
+    pub addresses: &'a mut [Address],
+    /// Static neighbours.
+    pub neighbors: &'a mut [Neighbor],
+    /// Static routes.
+    pub routes: &'a mut [Route],
+    /// Packets that are put together from fragments at once.
+    pub partials: &'a mut [Partial],
 }
 
 impl Default for Ipv6Config {
@@ -43,6 +63,7 @@ impl Default for Ipv6Config {
             hop_limit: 64,
             extension_headers_max: 8,
             options_max: 8,
+            fragment: FragmentConfig::default(),
         }
     }
 }
@@ -50,6 +71,7 @@ impl Default for Ipv6Config {
 /// The module.
 pub struct Ipv6<'a> {
     tables: Tables<'a>,
+    fragments: Reassembler<'a>,
     config: Ipv6Config,
 }
 
@@ -65,21 +87,48 @@ const fn checksum_offset(next_header: NextHeader) -> Option<usize> {
 
 impl<'a> Ipv6<'a> {
     /// Puts the module together, with all tables empty.
-    pub fn new(
-        addresses: &'a mut [Address],
-        neighbors: &'a mut [Neighbor],
-        routes: &'a mut [Route],
-        config: Ipv6Config,
-    ) -> Self {
+    pub fn new(memory: Memory<'a>, config: Ipv6Config) -> Self {
         Self {
-            tables: Tables::new(addresses, neighbors, routes),
+            tables: Tables::new(memory.addresses, memory.neighbors, memory.routes),
+            fragments: Reassembler::new(memory.partials, config.fragment),
             config,
         }
     }
 
     /// Gives the tables back.
-    pub fn into_tables(self) -> (&'a mut [Address], &'a mut [Neighbor], &'a mut [Route]) {
-        self.tables.into_parts()
+    pub fn into_tables(self) -> Memory<'a> {
+        let (addresses, neighbors, routes) = self.tables.into_parts();
+        Memory {
+            addresses,
+            neighbors,
+            routes,
+            partials: self.fragments.into_table(),
+        }
+    }
+
+    /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
+    pub fn deadline_changed(&mut self) -> bool {
+        self.fragments.changed()
+    }
+
+    /// When [`expire`](Self::expire) wants to be called.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.fragments.deadline()
+    }
+
+    /// Gives up one packet of which not all fragments came in time, if there is one.
+    pub fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) -> Option<Next> {
+        self.fragments.expire(cx)
+    }
+
+    /// Ends every packet that is kept here.
+    pub fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, reason: Reason) {
+        self.fragments.give_up_all(cx, reason);
+    }
+
+    /// Shows every packet that is kept here to an audit.
+    pub fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
+        self.fragments.holds(buf, see);
     }
 
     /// How it behaves.

@@ -20,7 +20,8 @@ pub enum Ty {
     /// The payload of a UDP datagram. Context: the destination port.
     Udp = 4,
     /// The rest of an IPv6 packet whose beginning lies in fragments already; the cursor stands before it. Context: the
-    /// tag of the fragments.
+    /// tag of the fragments. On its way up: an IPv6 fragment for this node, the cursor before its fragment header, which is
+    /// named as many bytes from the beginning as the context says.
     Fragment = 5,
     /// An IPv6 packet that is sent in recoverable fragments. Context: its place among the transfers.
     Recover = 6,

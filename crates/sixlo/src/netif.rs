@@ -304,6 +304,11 @@ impl<'a> Netif<'a> {
         self.up(iface).map(Interface::source)
     }
 
+    /// The largest IPv6 packet, in bytes.
+    pub fn mtu(&self, iface: IfaceId) -> Option<u16> {
+        self.up(iface).map(|iface| iface.config.mtu)
+    }
+
     /// Bytes of payload that a frame to this destination holds.
     pub fn room(&self, iface: IfaceId, dst: LinkAddr) -> Option<usize> {
         let iface = self.up(iface)?;

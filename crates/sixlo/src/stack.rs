@@ -7,7 +7,7 @@
 
 use crate::ground::{Core, Cx};
 use crate::icmpv6::Icmpv6;
-use crate::ipv6::Ipv6;
+use crate::ipv6::{self, Ipv6};
 use crate::lowpan::{self, Lowpan, Strategy, Ways};
 use crate::mac::duplicates::Duplicates;
 use crate::netdev::{FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxReport};
@@ -24,6 +24,7 @@ use crate::wire::iphc::Link;
 mod api;
 mod config;
 mod dispatch;
+mod fragments;
 mod memory;
 mod options;
 #[cfg(test)]
@@ -81,7 +82,15 @@ impl<'a> Stack<'a> {
                     config.lowpan,
                     tag,
                 ),
-                ipv6: Ipv6::new(memory.addresses, memory.neighbors, memory.routes, config.ipv6),
+                ipv6: Ipv6::new(
+                    ipv6::Memory {
+                        addresses: memory.addresses,
+                        neighbors: memory.neighbors,
+                        routes: memory.routes,
+                        partials: memory.partials,
+                    },
+                    config.ipv6,
+                ),
                 icmpv6: Icmpv6::new(config.icmpv6),
                 sockets: Sockets::new(memory.mailboxes),
             },
@@ -110,7 +119,12 @@ impl<'a> Stack<'a> {
             vrbs,
             peers,
         } = lowpan.into_tables();
-        let (addresses, neighbors, routes) = ipv6.into_tables();
+        let ipv6::Memory {
+            addresses,
+            neighbors,
+            routes,
+            partials,
+        } = ipv6.into_tables();
         let (buf, registry, timers) = self.core.into_parts();
         let (bytes, segs, slots) = buf.into_parts();
         Memory {
@@ -128,6 +142,7 @@ impl<'a> Stack<'a> {
             addresses,
             neighbors,
             routes,
+            partials,
             mailboxes: sockets.into_table(),
         }
     }

@@ -55,9 +55,9 @@ impl Ipv6<'_> {
                     let bytes = buf
                         .read::<{ fragment::HEADER_LEN }>(packet)
                         .ok_or(Reason::Ipv6Malformed)?;
-                    // RFC 6946: an atomic fragment stands alone. Others are not reassembled here.
+                    // RFC 6946 section 4: an atomic fragment stands alone.
                     if !fragment::Header::parse(&bytes).is_atomic() {
-                        break;
+                        return Ok(Msg::up(Ty::Fragment, named_at as u16));
                     }
                     fragment::HEADER_LEN
                 }

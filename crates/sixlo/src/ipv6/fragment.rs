@@ -97,18 +97,29 @@ struct Span {
 pub struct Reassembler<'a> {
     table: &'a mut [Partial],
     config: FragmentConfig,
+    /// [`deadline`](Self::deadline) may be another than when it was last asked for.
+    changed: bool,
 }
 
 impl<'a> Reassembler<'a> {
     /// Takes the table over and empties it.
     pub fn new(table: &'a mut [Partial], config: FragmentConfig) -> Self {
         table.fill_with(|| Partial::EMPTY);
-        Self { table, config }
+        Self {
+            table,
+            config,
+            changed: false,
+        }
     }
 
     /// Gives the table back; every packet must have been given up before.
     pub fn into_table(self) -> &'a mut [Partial] {
         self.table
+    }
+
+    /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
+    pub fn changed(&mut self) -> bool {
+        core::mem::take(&mut self.changed)
     }
 
     /// When [`expire`](Self::expire) wants to be called.
@@ -272,6 +283,7 @@ impl<'a> Reassembler<'a> {
         packet: Pkt,
         (header, span, named_at): (fragment::Header, Span, usize),
     ) -> Done {
+        self.changed = true;
         let (partial, buf) = (&mut self.table[index], &mut cx.core.buf);
         if partial.is_free() {
             partial.identification = header.identification;
@@ -302,6 +314,7 @@ impl<'a> Reassembler<'a> {
 
     /// Hangs the fragments of a packet behind each other; none is missing.
     fn complete<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, index: usize) -> Option<Next> {
+        self.changed = true;
         let mut partial = core::mem::replace(&mut self.table[index], Partial::EMPTY);
         let first = cx.core.buf.pop(&mut partial.fragments)?;
         let mut joined = join_headers(&mut cx.core.buf, &first, &partial);
@@ -356,6 +369,7 @@ impl<'a> Reassembler<'a> {
 
     /// Ends the fragments of a packet and frees its place.
     fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, index: usize, reason: Reason) {
+        self.changed = true;
         let mut partial = core::mem::replace(&mut self.table[index], Partial::EMPTY);
         while let Some(packet) = cx.core.buf.pop(&mut partial.fragments) {
             let _ended = cx.drop(packet, Module::Ipv6, reason);

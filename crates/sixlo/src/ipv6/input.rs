@@ -60,6 +60,12 @@ impl Ipv6<'_> {
     /// Takes a packet from a link.
     pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
         match self.route_in(cx.core, &packet) {
+            // A packet in fragments goes through here once more when it is whole.
+            Ok(Msg {
+                ty: Ty::Fragment,
+                context: named_at,
+                ..
+            }) => self.fragments.insert(cx, packet, usize::from(named_at)),
             Ok(message) => Next::To(message, packet),
             Err(refusal) => refusal.about(packet),
         }

@@ -44,6 +44,7 @@ fn stack(seed: u64) -> Stack<'static> {
         addresses: lent(6, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: lent(4, || Route::EMPTY),
+        partials: &mut [],
         mailboxes: lent(2, || Mailbox::EMPTY),
     };
     Stack::new(memory, &Config::new(seed)).expect("it suffices")

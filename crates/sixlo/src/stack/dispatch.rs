@@ -51,8 +51,14 @@ impl<'a> Modules<'a> {
         packet: Pkt,
     ) -> Next {
         match who.module {
-            Module::Netif => self.netif.send(cx, msg, packet),
-            Module::Ipv6 if msg.dir == Dir::Up => self.ipv6.receive(cx, packet),
+            Module::Netif => self.send_down(cx, msg, packet),
+            Module::Ipv6 if msg.dir == Dir::Up => {
+                let next = self.ipv6.receive(cx, packet);
+                if self.ipv6.deadline_changed() {
+                    self.rearm_reassembly(cx);
+                }
+                next
+            }
             Module::Ipv6 => self.ipv6.send(cx, packet),
             Module::Icmpv6 => self.icmpv6.receive(cx, packet),
             Module::Udp if msg.dir == Dir::Up => match udp::receive(&mut cx.core.buf, &packet) {
@@ -118,6 +124,9 @@ impl<'a> Modules<'a> {
             self.settle(cx, IfaceId(timer.0));
         } else {
             self.lowpan.expire(cx);
+            while let Some(next) = self.ipv6.expire(cx) {
+                self.follow(cx, Module::Ipv6, next);
+            }
             self.rearm_reassembly(cx);
         }
     }
@@ -143,7 +152,8 @@ impl<'a> Modules<'a> {
     /// Sets the timer of reassembly to the earliest deadline there.
     pub(super) fn rearm_reassembly<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
         let timer = TimerId(self.netif.capacity() as u8);
-        match self.lowpan.deadline() {
+        let deadlines = [self.lowpan.deadline(), self.ipv6.deadline()];
+        match deadlines.into_iter().flatten().min() {
             Some(at) => cx.core.timers.arm(timer, at),
             None => cx.core.timers.disarm(timer),
         }
@@ -153,6 +163,7 @@ impl<'a> Modules<'a> {
     pub(super) fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, reason: Reason) {
         self.netif.give_up(cx, reason);
         self.lowpan.give_up(cx, reason);
+        self.ipv6.give_up(cx, reason);
         self.sockets.give_up(cx, reason);
         while let Some((module, packet)) = cx.core.next_waiting() {
             let _ended = cx.drop(packet, module, reason);
@@ -163,6 +174,7 @@ impl<'a> Modules<'a> {
     pub(super) fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
         self.netif.holds(buf, see);
         self.lowpan.holds(buf, see);
+        self.ipv6.holds(buf, see);
         self.sockets.holds(buf, see);
     }
 

@@ -1,5 +1,6 @@
 //! The memory of a stack: named slices that the caller lends, from a static or from the heap.
 
+use crate::ipv6::fragment::Partial;
 use crate::ipv6::{Address, Neighbor, Route};
 use crate::lowpan::{Peer, Reassembly, Vrb};
 use crate::mac::duplicates::Seen;
@@ -40,6 +41,8 @@ pub struct Memory<'a> {
     pub neighbors: &'a mut [Neighbor],
     /// Static routes.
     pub routes: &'a mut [Route],
+    /// Packets that are put together from IPv6 fragments at once.
+    pub partials: &'a mut [Partial],
     /// Sockets and mailboxes.
     pub mailboxes: &'a mut [Mailbox],
 }
@@ -60,7 +63,7 @@ pub enum NotEnough {
 
 /// Memory of fixed size, for a static: a stack with one interface.
 ///
-/// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once, `SOCKETS`
+/// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once (of 6LoWPAN and of IPv6), `SOCKETS`
 /// sockets or mailboxes, `ROUTES` static routes and as many neighbours, `VRBS` datagrams that are forwarded by their
 /// fragments. All of it is zero at first, so that a static lies in `.bss`.
 pub struct Fixed<
@@ -85,6 +88,7 @@ pub struct Fixed<
     addresses: [Address; ADDRESSES],
     neighbors: [Neighbor; ROUTES],
     routes: [Route; ROUTES],
+    partials: [Partial; REASSEMBLIES],
     mailboxes: [Mailbox; SOCKETS],
 }
 
@@ -121,6 +125,7 @@ impl<
             addresses: [Address::EMPTY; ADDRESSES],
             neighbors: [Neighbor::EMPTY; ROUTES],
             routes: [Route::EMPTY; ROUTES],
+            partials: [const { Partial::EMPTY }; REASSEMBLIES],
             mailboxes: [const { Mailbox::EMPTY }; SOCKETS],
         }
     }
@@ -142,6 +147,7 @@ impl<
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,
+            partials: &mut self.partials,
             mailboxes: &mut self.mailboxes,
         }
     }

@@ -3,6 +3,7 @@
 use super::Stack;
 use crate::lowpan::{Eviction, Gap, Strategy, TIMEOUT_MAX};
 use crate::netdev::IfaceId;
+use crate::netif::MTU;
 use crate::time::Duration;
 use crate::trace::Reason;
 
@@ -80,6 +81,8 @@ options! {
     Strategy => "strategy",
     /// Of an interface: the time between frames with fragments; the largest value for the derived one.
     FragmentGap => "fragment-gap-us",
+    /// Of an interface: the largest IPv6 packet, 56 to 1280; below 1280 an experiment.
+    Mtu => "mtu-bytes",
     /// Of an interface: frames that came in and were taken. Read only.
     FramesIn => "frames-in",
     /// Of an interface: frames handed to the device for the first time. Read only.
@@ -186,6 +189,7 @@ impl Stack<'_> {
                 Gap::Derived => Value::MAX,
                 Gap::Fixed(gap) => gap.as_micros(),
             },
+            Opt::Mtu => config.mtu.into(),
             Opt::FramesIn => counters.frames_in.into(),
             Opt::FramesOut => counters.frames_out.into(),
             Opt::Transmissions => counters.transmissions.into(),
@@ -216,6 +220,9 @@ impl Stack<'_> {
             Opt::CsmaMaxBackoffs => csma.max_backoffs = within(value, 0xff)? as u8,
             Opt::CsmaMaxRetries => csma.max_retries = within(value, 0xff)? as u8,
             Opt::RetryDelayMax => csma.retry_delay_max = Duration::from_micros(value),
+            // The smallest takes a fragment with eight bytes (RFC 8200 section 4.5).
+            Opt::Mtu if value < 56 => return Err(OptionError::Range),
+            Opt::Mtu => config.mtu = within(value, MTU.into())? as u16,
             Opt::Strategy => {
                 let strategy = usize::try_from(value).ok().and_then(|at| Strategy::ALL.get(at));
                 config.strategy = *strategy.ok_or(OptionError::Range)?;

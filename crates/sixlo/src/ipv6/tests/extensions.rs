@@ -124,18 +124,16 @@ fn a_routing_header_with_segments_left_is_refused() {
     }
 }
 
+/// RFC 8200 section 4.5: code 0, at the payload length.
 #[test]
-fn a_fragment_of_ipv6_is_a_header_that_is_not_known() {
-    for (offset_and_more, identification) in [(0x0001_u16, 7), (0x0008, 7)] {
-        let [high, low] = offset_and_more.to_be_bytes();
-        let fragment = std::vec![NextHeader::UDP.0, 0, high, low, 0, 0, 0, identification];
-        let message = Message::ParameterProblem {
-            problem: Problem::NextHeader,
-            pointer: 6,
-        };
-        let sent = chained(global(2), NextHeader::FRAGMENT, &[fragment]);
-        Rig::new().refuses(&sent, message, Reason::NextHeaderUnknown);
-    }
+fn a_fragment_with_others_behind_it_is_a_multiple_of_eight_bytes_or_refused() {
+    let fragment = std::vec![NextHeader::UDP.0, 0, 0, 1, 0, 0, 0, 7];
+    let message = Message::ParameterProblem {
+        problem: Problem::Field,
+        pointer: 4,
+    };
+    let sent = chained(global(2), NextHeader::FRAGMENT, &[fragment]);
+    Rig::new().refuses(&sent, message, Reason::FragmentInvalid);
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn tiny(k: usize) -> Stack<'static> {
         addresses: lent(1, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: &mut [],
+        partials: &mut [],
         mailboxes: lent(1, || Mailbox::EMPTY),
     };
     let mut stack = Stack::new(memory, &Config::new(k as u64)).expect("it suffices");

@@ -145,6 +145,7 @@ fn memory(bytes: usize, packets: usize, reassemblies: usize) -> Memory<'static> 
         addresses: vec![crate::ipv6::Address::EMPTY; 4].leak(),
         neighbors: vec![crate::ipv6::Neighbor::EMPTY; 4].leak(),
         routes: vec![Route::EMPTY; 4].leak(),
+        partials: &mut [],
         mailboxes: (0..4).map(|_| Mailbox::EMPTY).collect::<Vec<_>>().leak(),
     }
 }

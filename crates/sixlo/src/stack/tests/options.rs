@@ -32,6 +32,7 @@ const TABLE: &[Row] = &[
     ("retry-delay-max-us", HERE, Some((&[0, 40_000], &[]))),
     ("strategy", HERE, Some((&[0, 1, 2, 3], &[4]))),
     ("fragment-gap-us", HERE, Some((&[0, 170_000, u64::MAX], &[]))),
+    ("mtu-bytes", HERE, Some((&[56, 124, 1280], &[55, 1281]))),
     ("frames-in", HERE, None),
     ("frames-out", HERE, None),
     ("transmissions", HERE, None),
