@@ -13,6 +13,7 @@ use crate::scenario::BadInput;
 
 mod list;
 mod progress;
+mod repro;
 mod run;
 pub mod shipped;
 mod trace;
@@ -39,6 +40,7 @@ const EXAMPLES: &str = "Examples:
   sixlo run chain                    run one of them
   sixlo run my.toml -o out           run your own; docs/scenario.md explains the format
   sixlo run my.toml --seeds 10       with the seeds 1 to 10; runs that are stored already are kept
+  sixlo repro fragment-forwarding    reproduce a published study
   sixlo trace out                    what became of the datagrams of a run
   sixlo trace out --datagram 17      the whole history of one of them
 
@@ -53,6 +55,14 @@ const RUN_EXAMPLES: &str = "Examples:
   sixlo run grid
   sixlo run my.toml -o results/first --threads 1
   sixlo run my.toml --seeds 3,5,9-12";
+
+const REPRO_EXAMPLES: &str = "Examples:
+  sixlo repro                                  the studies
+  sixlo repro fragment-forwarding --quick      in minutes
+  sixlo repro fragment-forwarding              all payloads and variants
+  sixlo repro fragment-forwarding --quick --check docs/measured/claims-fragment-forwarding.csv
+
+A claim is decided by at least ten runs on each side. What is interrupted goes on where it stopped.";
 
 const TRACE_EXAMPLES: &str = "Examples:
   sixlo trace sixlo-results/quick-start               how many arrived, and why the others did not
@@ -77,6 +87,9 @@ enum Command {
     Run(RunArgs),
     /// List the scenarios that ship with the program
     List(ListArgs),
+    /// Reproduce a published study: its claims, published and measured
+    #[command(after_help = REPRO_EXAMPLES)]
+    Repro(ReproArgs),
     /// Tell the history of datagrams from the results of a run
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
@@ -116,6 +129,30 @@ struct ListArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+struct ReproArgs {
+    /// The study; without it they are listed
+    study: Option<String>,
+    /// Fewer payloads and shorter runs: minutes instead of an hour
+    #[arg(long)]
+    quick: bool,
+    /// Runs at each point at which a claim is decided [default: 10, the least that decides]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    seeds: Option<u16>,
+    /// Output folder [default: sixlo-results/repro-STUDY, with --quick repro-STUDY-quick]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace the campaign that the output folder holds
+    #[arg(long)]
+    force: bool,
+    /// Runs at the same time [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// A ledger of before (claims.csv): fail if something held by it and holds no longer
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
 struct TraceArgs {
     /// The output folder of a campaign, or that of one of its runs
     results: PathBuf,
@@ -143,6 +180,8 @@ enum Failure {
     BadInput(BadInput),
     /// Something could not be read or written: what, and why.
     Io(String, io::Error),
+    /// Claims that held do not hold any more, a sentence each.
+    Claims(Vec<String>),
     /// Nothing more is wanted: who read the output went away.
     BrokenPipe,
 }
@@ -161,7 +200,7 @@ impl Failure {
         match self {
             Self::BrokenPipe => EXIT_OK,
             Self::BadInput(_) | Self::Campaign(campaign::Error::BadInput(_)) => EXIT_BAD_INPUT,
-            Self::Campaign(_) | Self::Io(..) => EXIT_FAILED,
+            Self::Campaign(_) | Self::Io(..) | Self::Claims(_) => EXIT_FAILED,
         }
     }
 }
@@ -172,6 +211,11 @@ impl fmt::Display for Failure {
             Self::Campaign(error) => error.fmt(f),
             Self::BadInput(bad) => bad.fmt(f),
             Self::Io(what, error) => write!(f, "{what}: {error}"),
+            Self::Claims(lost) => write!(
+                f,
+                "claims that held do not hold any more:\n  {}",
+                lost.join("\n  ")
+            ),
             Self::BrokenPipe => f.write_str("the output was closed"),
         }
     }
@@ -208,6 +252,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         None => run::run(&quick_start(), &mut out),
         Some(Command::Run(args)) => run::run(&args, &mut out),
         Some(Command::List(args)) => list::list(&args, &mut out),
+        Some(Command::Repro(args)) => repro::repro(&args, &mut out),
         Some(Command::Trace(args)) => trace::trace(&args, &mut out),
     };
     match done.and_then(|()| out.flush().map_err(Failure::stdout)) {

@@ -10,6 +10,7 @@ pub mod pcapng;
 pub mod plot;
 pub mod record;
 pub mod report;
+pub mod repro;
 pub mod results;
 pub mod scenario;
 pub mod stats;

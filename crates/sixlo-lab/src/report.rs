@@ -15,6 +15,9 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
+pub use figures::Figure;
+pub(crate) use page::{STYLE, drawn};
+
 /// Where the results come from.
 #[derive(Clone, Debug)]
 pub struct Provenance {
@@ -32,14 +35,20 @@ pub fn write(
     provenance: &Provenance,
 ) -> io::Result<()> {
     let figures = figures::all(scenario, points);
+    write_plots(folder, &figures)?;
+    let page = page::page(scenario, points, &figures, provenance).into_string();
+    replace(&folder.join("report.html"), |path| fs::write(path, page))
+}
+
+/// Writes each figure as a file below `plots`.
+pub(crate) fn write_plots(folder: &Path, figures: &[Figure]) -> io::Result<()> {
     let plots = folder.join("plots");
     fs::create_dir_all(&plots)?;
-    for figure in &figures {
+    for figure in figures {
         let text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", figure.svg.0);
         replace(&plots.join(format!("{}.svg", figure.name)), |path| {
             fs::write(path, text)
         })?;
     }
-    let page = page::page(scenario, points, &figures, provenance).into_string();
-    replace(&folder.join("report.html"), |path| fs::write(path, page))
+    Ok(())
 }

@@ -54,6 +54,8 @@ pub struct Point {
     pub labels: Vec<String>,
     /// The whole configuration.
     pub config: Config,
+    /// Its seeds.
+    pub seeds: Vec<u64>,
 }
 
 /// What is written beside the tables.
@@ -170,7 +172,11 @@ impl Scenario {
         for number in 0..count {
             let (table, labels) = table_of(&source, &root, &axes, number)?;
             let config = config_of(&source, &table, folder)?;
-            points.push(Point { labels, config });
+            points.push(Point {
+                labels,
+                config,
+                seeds: seeds.clone(),
+            });
         }
         if let Some((number, with_seed, problem)) = first_problem(&points, &seeds) {
             let (table, _) = table_of(&source, &root, &axes, number)?;

@@ -151,7 +151,11 @@ impl<'a> Stack<'a> {
     pub fn frame(&mut self, now: Instant, iface: IfaceId, frame: &[u8], info: RxInfo, sink: &mut impl Sink) {
         let (mut cx, modules) = self.parts(now, sink);
         let taken = modules.netif.receive(&mut cx, iface, frame, &info);
-        let Some((payload, meta)) = taken else { return };
+        let Some((payload, meta)) = taken else {
+            // It may have been the acknowledgement that the current packet waited for.
+            modules.settle(&mut cx, iface);
+            return self.after_step();
+        };
         let ways = Ways {
             ipv6: &modules.ipv6,
             netif: &modules.netif,

@@ -40,11 +40,11 @@ pub struct RunSpec<'s> {
 impl<'s> Plan<'s> {
     /// The runs of a scenario when executed by this build.
     pub fn new(scenario: &'s Scenario, build: &str) -> Self {
-        let mut runs = Vec::with_capacity(scenario.points.len() * scenario.seeds.len());
+        let mut runs = Vec::new();
         let output = &scenario.output;
         for (point_number, point) in scenario.points.iter().enumerate() {
             let last_point = point_number + 1 == scenario.points.len();
-            for (place, &seed) in scenario.seeds.iter().enumerate() {
+            for (place, &seed) in point.seeds.iter().enumerate() {
                 let text = as_scenario(&point.config, seed);
                 let key = Digest::of(&[
                     text.as_bytes(),

@@ -48,7 +48,7 @@ pub(super) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
     tell(&scenario, &options, &points, out).map_err(Failure::stdout)
 }
 
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
@@ -63,7 +63,7 @@ fn command(args: &RunArgs) -> String {
 }
 
 /// Ends the program at Ctrl-C. A run is stored whole or not at all, so this may happen at any moment.
-fn stop_at_ctrl_c(shown: &Arc<Shown>) {
+pub(super) fn stop_at_ctrl_c(shown: &Arc<Shown>) {
     let shown = Arc::clone(shown);
     let handler = move || {
         shown.end();

@@ -29,6 +29,7 @@ pub const ALL: &[Shipped] = shipped![
     "interference",
     "chain",
     "grid",
+    "f-a",
     "f-b",
     "hidden-terminals",
     "log-distance",

@@ -15,17 +15,18 @@ use crate::scenario::Scenario;
 use crate::stats::Estimate;
 
 /// A figure with what is said about it.
-pub(super) struct Figure {
+#[derive(Clone, Debug)]
+pub struct Figure {
     /// The name of its file, without ending.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// Its title.
-    pub(super) title: String,
+    pub title: String,
     /// What it shows and how to read it.
-    pub(super) caption: String,
+    pub caption: String,
     /// It takes the whole width of the page.
-    pub(super) wide: bool,
+    pub wide: bool,
     /// The drawing.
-    pub(super) svg: Markup,
+    pub svg: Markup,
 }
 
 /// More lines than this cannot be told apart.

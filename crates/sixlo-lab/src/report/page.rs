@@ -8,7 +8,7 @@ use super::table::Table;
 use crate::campaign::PointResult;
 use crate::scenario::Scenario;
 
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// The whole page.
 pub(super) fn page(
@@ -110,7 +110,7 @@ fn results(scenario: &Scenario, points: &[PointResult]) -> Markup {
     }
 }
 
-fn drawn(number: usize, figure: &Figure, lonely: bool) -> Markup {
+pub(crate) fn drawn(number: usize, figure: &Figure, lonely: bool) -> Markup {
     html! {
         figure.wide[figure.wide] .lonely[lonely] id=(figure.name) {
             h2 { (figure.title) }
