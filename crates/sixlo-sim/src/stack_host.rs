@@ -160,32 +160,6 @@ impl Setup {
         stack.lowpan.forward = config.stack.forward.of_stack();
         stack.lowpan.recover = config.stack.recover.of_stack();
 
-        let place = &plan.network.nodes[usize::from(index)];
-        let mut iface = IfaceConfig::new(place.eui64);
-        iface.short = Some(place.short);
-        iface.send_from_short = config.link.addresses == Addresses::Short;
-        iface.pan = config.link.pan_id;
-        iface.pan_id_compression = config.link.pan_id_compression;
-        iface.strategy = config.stack.strategy.of_stack();
-        iface.fragment_gap = config.stack.gap();
-        iface.mtu = config.stack.mtu_bytes;
-        let hardware = matches!(&config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
-        iface.caps = Caps {
-            csma: hardware,
-            fcs: true,
-        };
-        iface.csma = CsmaConfig {
-            params: CsmaParams {
-                min_be: config.mac.min_be,
-                max_be: config.mac.max_be,
-                max_backoffs: config.mac.max_backoffs,
-                max_retries: config.mac.max_retries,
-                retry_delay_max: Duration::from_micros(config.mac.retry_delay_max_us),
-            },
-            ..CsmaConfig::default()
-        };
-        iface.queue_capacity = config.stack.send_queue;
-
         let number = index + 1;
         let depth = plan.routes.depth(index);
         let sends = |set: &config::NodeSet, to: u16| to != number && set.contains(number, depth);
@@ -207,7 +181,7 @@ impl Setup {
         Self {
             index,
             stack,
-            iface,
+            iface: interface(plan, index),
             prefix: config.link.prefix,
             address: address(plan, index),
             context: config.link.prefix_is_context,
@@ -243,6 +217,37 @@ impl Setup {
         });
         (stack, sockets, replies)
     }
+}
+
+/// How the interface of a node behaves.
+fn interface(plan: &Plan, index: u16) -> IfaceConfig {
+    let config = &plan.config;
+    let place = &plan.network.nodes[usize::from(index)];
+    let mut iface = IfaceConfig::new(place.eui64);
+    iface.short = Some(place.short);
+    iface.send_from_short = config.link.addresses == Addresses::Short;
+    iface.pan = config.link.pan_id;
+    iface.pan_id_compression = config.link.pan_id_compression;
+    iface.strategy = config.stack.strategy.of_stack();
+    iface.fragment_gap = config.stack.gap();
+    iface.mtu = config.stack.mtu_bytes;
+    let hardware = matches!(&config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
+    iface.caps = Caps {
+        csma: hardware,
+        fcs: true,
+    };
+    iface.csma = CsmaConfig {
+        params: CsmaParams {
+            min_be: config.mac.min_be,
+            max_be: config.mac.max_be,
+            max_backoffs: config.mac.max_backoffs,
+            max_retries: config.mac.max_retries,
+            retry_delay_max: Duration::from_micros(config.mac.retry_delay_max_us),
+        },
+        ..CsmaConfig::default()
+    };
+    iface.queue_capacity = config.stack.send_queue;
+    iface
 }
 
 /// Whether the sizes and times of the stack can be.

@@ -3,7 +3,7 @@
 use super::setups::{E2E, FEW, FF, FF_RFC, HWR, MANY, SFR_1, SFR_5, SFR_8, SOME};
 use super::view::{View, alike, below_limit, part, shown, times};
 use crate::repro::Findings;
-use crate::repro::ledger::Claim;
+use crate::repro::ledger::{Claim, Part};
 use crate::repro::verdict::{self, Verdict, above, below, not_above};
 
 /// The packet buffer of a node in bytes: Fig. 12 shows its use in per cent.
@@ -108,100 +108,87 @@ fn counted(view: &View<'_>, variant: &str) -> String {
     [FEW, SOME, MANY].map(at).join(", ")
 }
 
+/// The payloads at which claims are decided.
+const ALL: [u16; 3] = [FEW, SOME, MANY];
+
+fn pdr_told(view: &View<'_>, payloads: &[u16], variants: &[&str]) -> String {
+    told(payloads, variants, "%", 100.0, |variant, payload| {
+        view.pdr(variant, payload)
+    })
+}
+
 fn delivery(findings: &Findings<'_>) -> Claim {
-    const ALL: [u16; 3] = [FEW, SOME, MANY];
-    let text = |view: &View<'_>, payloads: &[u16], variants: &[&str]| {
-        told(payloads, variants, "%", 100.0, |variant, payload| {
-            view.pdr(variant, payload)
-        })
-    };
-    let quarter = |variant: &'static str| {
-        let published = format!("{variant} below a quarter of HWR already at few fragments");
-        part(findings, &format!("{variant} and HWR"), &published, move |view| {
-            let verdict = over(&ALL, |payload| {
-                below(&times(&view.pdr(variant, payload), 4.0), &view.pdr(HWR, payload))
-            });
-            (verdict, text(view, &ALL, &[variant, HWR]))
-        })
-    };
-    let zero = |variant: &'static str| {
-        let published = format!("{variant} towards 0 with more fragments (here: below 5 %)");
-        part(
-            findings,
-            &format!("{variant} at many fragments"),
-            &published,
-            move |view| {
-                (
-                    below_limit(&view.pdr(variant, MANY), 0.05),
-                    text(view, &[MANY], &[variant]),
-                )
-            },
-        )
-    };
-    let parts = vec![
-        quarter(FF),
-        quarter(E2E),
-        zero(FF),
-        zero(E2E),
-        part(
-            findings,
-            "SFR and HWR",
-            "SFR (window 1) comparable to HWR (here: within 10 points)",
-            |view| {
-                let verdict = over(&ALL, |payload| {
-                    alike(&view.pdr(SFR_1, payload), &view.pdr(HWR, payload), 0.1)
-                });
-                (verdict, text(view, &ALL, &[SFR_1, HWR]))
-            },
-        ),
-        part(
-            findings,
-            "SFR at many fragments",
-            "SFR (window 1) 1 to 2 % above HWR at long payloads",
-            |view| {
-                let verdict = above(&view.pdr(SFR_1, MANY), &view.pdr(HWR, MANY));
-                (verdict, text(view, &[MANY], &[SFR_1, HWR]))
-            },
-        ),
-        part(
-            findings,
-            "large windows",
-            "windows above 6 collapse (here: window 8 below half of window 5)",
-            |view| {
-                let verdict = over(&[SOME, MANY], |payload| {
-                    below(&times(&view.pdr(SFR_8, payload), 2.0), &view.pdr(SFR_5, payload))
-                });
-                (verdict, text(view, &[SOME, MANY], &[SFR_8, SFR_5]))
-            },
-        ),
-        part(
-            findings,
-            "distant nodes",
-            "HWR still delivers some from distant nodes (here: 5 and 6 hops)",
-            |view| {
-                let counts = ALL.map(|payload| view.delivered_from(HWR, payload, 5));
-                let verdict = verdict::all(counts.map(|count| match count {
-                    Some(count) => Verdict::exact(count > 0),
-                    None => Verdict::NotMeasured,
-                }));
-                let text = ALL.iter().zip(counts).map(|(payload, count)| {
-                    format!(
-                        "{} at {payload} bytes",
-                        count.map_or("not run".into(), |count| count.to_string())
-                    )
-                });
-                (
-                    verdict,
-                    format!("{} datagrams in all runs", text.collect::<Vec<_>>().join(", ")),
-                )
-            },
-        ),
+    let mut parts = vec![
+        quarter(findings, FF),
+        quarter(findings, E2E),
+        zero(findings, FF),
+        zero(findings, E2E),
     ];
+    parts.extend(delivery_with_recovery(findings));
+    parts.push(distant_nodes(findings));
     Claim {
         id: "F5",
         title: "Packet delivery ratio",
         parts,
     }
+}
+
+fn quarter(findings: &Findings<'_>, variant: &'static str) -> Part {
+    let published = format!("{variant} below a quarter of HWR already at few fragments");
+    part(findings, &format!("{variant} and HWR"), &published, |view| {
+        let verdict = over(&ALL, |payload| {
+            below(&times(&view.pdr(variant, payload), 4.0), &view.pdr(HWR, payload))
+        });
+        (verdict, pdr_told(view, &ALL, &[variant, HWR]))
+    })
+}
+
+fn zero(findings: &Findings<'_>, variant: &'static str) -> Part {
+    let name = format!("{variant} at many fragments");
+    let published = format!("{variant} towards 0 with more fragments (here: below 5 %)");
+    part(findings, &name, &published, |view| {
+        let verdict = below_limit(&view.pdr(variant, MANY), 0.05);
+        (verdict, pdr_told(view, &[MANY], &[variant]))
+    })
+}
+
+fn delivery_with_recovery(findings: &Findings<'_>) -> [Part; 3] {
+    let alike_published = "SFR (window 1) comparable to HWR (here: within 10 points)";
+    let better_published = "SFR (window 1) 1 to 2 % above HWR at long payloads";
+    let windows_published = "windows above 6 collapse (here: window 8 below half of window 5)";
+    [
+        part(findings, "SFR and HWR", alike_published, |view| {
+            let verdict = over(&ALL, |payload| {
+                alike(&view.pdr(SFR_1, payload), &view.pdr(HWR, payload), 0.1)
+            });
+            (verdict, pdr_told(view, &ALL, &[SFR_1, HWR]))
+        }),
+        part(findings, "SFR at many fragments", better_published, |view| {
+            let verdict = above(&view.pdr(SFR_1, MANY), &view.pdr(HWR, MANY));
+            (verdict, pdr_told(view, &[MANY], &[SFR_1, HWR]))
+        }),
+        part(findings, "large windows", windows_published, |view| {
+            let verdict = over(&[SOME, MANY], |payload| {
+                below(&times(&view.pdr(SFR_8, payload), 2.0), &view.pdr(SFR_5, payload))
+            });
+            (verdict, pdr_told(view, &[SOME, MANY], &[SFR_8, SFR_5]))
+        }),
+    ]
+}
+
+fn distant_nodes(findings: &Findings<'_>) -> Part {
+    let published = "HWR still delivers some from distant nodes (here: 5 and 6 hops)";
+    part(findings, "distant nodes", published, |view| {
+        let counts = ALL.map(|payload| view.delivered_from(HWR, payload, 5));
+        let verdicts =
+            counts.map(|count| count.map_or(Verdict::NotMeasured, |count| Verdict::exact(count > 0)));
+        let text = ALL.iter().zip(counts).map(|(payload, count)| {
+            let count = count.map_or("not run".to_owned(), |count| count.to_string());
+            format!("{count} at {payload} bytes")
+        });
+        let text = text.collect::<Vec<_>>().join(", ");
+        (verdict::all(verdicts), format!("{text}, datagrams in all runs"))
+    })
 }
 
 fn latency(findings: &Findings<'_>) -> Claim {
@@ -250,7 +237,6 @@ fn latency(findings: &Findings<'_>) -> Claim {
 }
 
 fn retransmissions(findings: &Findings<'_>) -> Claim {
-    const ALL: [u16; 3] = [FEW, SOME, MANY];
     let more = |variant: &'static str| {
         let published = format!("{variant} above HWR");
         part(findings, variant, &published, move |view| {
