@@ -78,8 +78,7 @@ macro_rules! node {
             static mut BYTES: [u8; $bytes] = [0; $bytes];
             static mut SEGS: [pktbuf::Seg; $packets] = [pktbuf::Seg::EMPTY; $packets];
             static mut SLOTS: [pktbuf::Slot; $packets] = [pktbuf::Slot::EMPTY; $packets];
-            static mut RECEIVERS: [netreg::Entry; 1] =
-                [netreg::Entry::EMPTY; 1];
+            static mut RECEIVERS: [netreg::Entry; 1] = [netreg::Entry::EMPTY; 1];
             static mut TIMERS: [timers::Timer; stack::Memory::OWN_TIMERS + 1] =
                 [timers::Timer::EMPTY; stack::Memory::OWN_TIMERS + 1];
             static mut IFACES: [netif::Interface; 1] = [netif::Interface::EMPTY];

@@ -142,7 +142,11 @@ fn main() -> ! {
                 offset: (number * LEN) as u16,
                 data: &data,
             };
-            let complete = insert(core::hint::black_box(DATAGRAMS), 1, core::hint::black_box(&fragment));
+            let complete = insert(
+                core::hint::black_box(DATAGRAMS),
+                1,
+                core::hint::black_box(&fragment),
+            );
             assert!(complete == (number + 1 == count));
         }
     }
