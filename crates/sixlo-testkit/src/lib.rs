@@ -6,12 +6,14 @@
 mod formats;
 mod headers;
 mod link;
+mod mesh;
 mod node;
 mod reassembly;
 mod script;
 
 pub use formats::{ghc, mac_frame};
 pub use headers::{iphc_decode, iphc_roundtrip};
+pub use mesh::mesh;
 pub use reassembly::reassembly;
 pub use script::stack_script;
 
@@ -19,11 +21,12 @@ pub use script::stack_script;
 pub type Target = fn(&[u8]);
 
 /// All targets: the name, which is also that of the folder with the corpus, and the body.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("mac_frame", mac_frame),
     ("iphc_decode", iphc_decode),
     ("iphc_roundtrip", iphc_roundtrip),
     ("ghc", ghc),
+    ("mesh", mesh),
     ("reassembly", reassembly),
     ("stack_script", stack_script),
 ];
