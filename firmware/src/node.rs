@@ -108,6 +108,8 @@ macro_rules! node {
                 contexts: CONTEXTS,
                 vrbs: &mut [],
                 peers: &mut [],
+                transfers: &mut [],
+                inbounds: &mut [],
                 addresses: ADDRESSES,
                 neighbors: NEIGHBORS,
                 routes: ROUTES,

@@ -116,6 +116,10 @@ impl<W: Write> Writer<W> {
             | Event::Compressed { .. }
             | Event::FragmentOut { .. }
             | Event::Window { .. } => self.lowpan(time_ns, node, event)?,
+            Event::RecoverableIn { .. }
+            | Event::RecoverableOut { .. }
+            | Event::RecoverableAckIn { .. }
+            | Event::RecoverableAckOut { .. } => self.recovery(time_ns, node, event)?,
         }
         writeln!(self.out)
     }
@@ -287,6 +291,83 @@ impl<W: Write> Writer<W> {
                     write!(self.out, " interval_us={}", interval.as_micros())?;
                 }
                 write!(self.out, " told={}", told.name())?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn recovery(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
+        const LAYER: &str = "6lowpan";
+        match *event {
+            Event::RecoverableIn {
+                id,
+                from,
+                tag,
+                sequence,
+                offset,
+                len,
+                ack_request,
+                congested,
+                fate,
+            } => {
+                self.begin(time_ns, node, id.number(), LAYER, "recoverable-in", from)?;
+                write!(
+                    self.out,
+                    "tag={tag} sequence={sequence} offset={offset} len={len}"
+                )?;
+                if ack_request {
+                    write!(self.out, " ack=requested")?;
+                }
+                if congested {
+                    write!(self.out, " congestion=met")?;
+                }
+                write!(self.out, " fate={}", fate_name(fate))?;
+                if let FragmentFate::Dropped(reason) = fate {
+                    write!(self.out, " reason={}", reason.name())?;
+                }
+            }
+            Event::RecoverableOut {
+                id,
+                to,
+                tag,
+                sequence,
+                offset,
+                len,
+                ack_request,
+            } => {
+                self.begin(time_ns, node, id.number(), LAYER, "recoverable-out", to)?;
+                write!(
+                    self.out,
+                    "tag={tag} sequence={sequence} offset={offset} len={len}"
+                )?;
+                if ack_request {
+                    write!(self.out, " ack=requested")?;
+                }
+            }
+            Event::RecoverableAckIn {
+                id,
+                from: peer,
+                tag,
+                bitmap,
+                congested,
+            }
+            | Event::RecoverableAckOut {
+                id,
+                to: peer,
+                tag,
+                bitmap,
+                congested,
+            } => {
+                let name = match event {
+                    Event::RecoverableAckIn { .. } => "recoverable-ack-in",
+                    _ => "recoverable-ack-out",
+                };
+                self.begin(time_ns, node, id.number(), LAYER, name, peer)?;
+                write!(self.out, "tag={tag} bitmap={bitmap:08x}")?;
+                if congested {
+                    write!(self.out, " congestion=met")?;
+                }
             }
             _ => {}
         }

@@ -289,11 +289,20 @@ impl Ledger {
                 fate: FragmentFate::Dropped(Reason::FragmentDuplicate | Reason::FragmentLate),
                 ..
             }
+            | Event::RecoverableIn {
+                fate: FragmentFate::Dropped(Reason::FragmentDuplicate | Reason::FragmentLate),
+                ..
+            }
             | Event::FrameDropped {
                 reason: Reason::FrameDuplicate,
                 ..
             } => {}
             Event::FragmentIn {
+                id,
+                fate: FragmentFate::Dropped(reason),
+                ..
+            }
+            | Event::RecoverableIn {
                 id,
                 fate: FragmentFate::Dropped(reason),
                 ..

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use sixlo::ipv6::fragment::Partial;
 use sixlo::ipv6::{Address, Neighbor, Route};
-use sixlo::lowpan::{Eviction, Peer, Reassembly, Vrb};
+use sixlo::lowpan::{Eviction, Inbound, Peer, Reassembly, Transfer, Vrb};
 use sixlo::mac::csma::CsmaConfig;
 use sixlo::mac::duplicates::Seen;
 use sixlo::netapi::{Msg, Ty};
@@ -52,6 +52,8 @@ pub struct Heap {
     contexts: Vec<Context>,
     vrbs: Vec<Vrb>,
     peers: Vec<Peer>,
+    transfers: Vec<Transfer>,
+    inbounds: Vec<Inbound>,
     addresses: Vec<Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -81,6 +83,10 @@ impl Heap {
             contexts: vec![Context::EMPTY; CONTEXTS_MAX],
             vrbs: vec![Vrb::EMPTY; usize::from(config.vrb_entries)],
             peers: vec![Peer::EMPTY; 2 * usize::from(config.vrb_entries)],
+            transfers: (0..config.fragmentation_entries)
+                .map(|_| Transfer::EMPTY)
+                .collect(),
+            inbounds: vec![Inbound::EMPTY; usize::from(reassemblies)],
             addresses: vec![Address::EMPTY; ADDRESSES],
             neighbors: Vec::new(),
             routes: vec![Route::EMPTY; setup.routes.len()],
@@ -103,6 +109,8 @@ impl Heap {
             contexts: &mut self.contexts,
             vrbs: &mut self.vrbs,
             peers: &mut self.peers,
+            transfers: &mut self.transfers,
+            inbounds: &mut self.inbounds,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlo::ipv6::fragment::Partial;
 use sixlo::ipv6::{self, Neighbor, Route};
-use sixlo::lowpan::{Peer, Reassembly, Vrb};
+use sixlo::lowpan::{Inbound, Peer, Reassembly, Transfer, Vrb};
 use sixlo::mac::duplicates::Seen;
 use sixlo::netdev::{Caps, FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxOutcome, TxReport};
 use sixlo::netif::{IfaceConfig, Interface};
@@ -61,6 +61,8 @@ pub(crate) struct Store {
     contexts: [Context; CONTEXTS_MAX],
     vrbs: [Vrb; VRBS],
     peers: [Peer; VRBS],
+    transfers: [Transfer; VRBS],
+    inbounds: Vec<Inbound>,
     addresses: Vec<ipv6::Address>,
     neighbors: Vec<Neighbor>,
     routes: Vec<Route>,
@@ -84,6 +86,8 @@ impl Store {
             contexts: [Context::EMPTY; CONTEXTS_MAX],
             vrbs: [Vrb::EMPTY; VRBS],
             peers: [Peer::EMPTY; VRBS],
+            transfers: [const { Transfer::EMPTY }; VRBS],
+            inbounds: vec![Inbound::EMPTY; sizes.reassemblies],
             addresses: vec![ipv6::Address::EMPTY; entries],
             neighbors: vec![Neighbor::EMPTY; entries],
             routes: vec![Route::EMPTY; entries],
@@ -105,6 +109,8 @@ impl Store {
             contexts: &mut self.contexts,
             vrbs: &mut self.vrbs,
             peers: &mut self.peers,
+            transfers: &mut self.transfers,
+            inbounds: &mut self.inbounds,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,

@@ -106,6 +106,8 @@ pub fn reassembly(data: &[u8]) {
         contexts: &mut contexts,
         vrbs: &mut [],
         peers: &mut [],
+        transfers: &mut [],
+        inbounds: &mut [],
     };
     let buf = PktBuf::new(&mut bytes, &mut segs, &mut slots, [0; 2]).expect("no reserve");
     let mut bench = Bench {

@@ -20,6 +20,7 @@ mod cut;
 mod forward;
 mod peers;
 mod reassembly;
+mod recover;
 mod strategy;
 mod vrb;
 
@@ -27,11 +28,13 @@ pub use cut::Piece;
 pub use forward::Ways;
 pub use peers::Peer;
 pub use reassembly::{Eviction, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
-pub use strategy::{ForwardConfig, Gap, RecoverConfig, Strategy};
+pub use recover::{Inbound, Transfer};
+pub use strategy::{ForwardConfig, Gap, Mark, RecoverConfig, Strategy};
 pub use vrb::Vrb;
 
 use peers::Peers;
 use reassembly::{Fragment, Reassembler, tell};
+use recover::{Inbounds, Transfers};
 use vrb::Vrbs;
 
 /// Expanded headers that a frame usually carries: IPv6 and UDP, with room for one extension header, in bytes.
@@ -62,8 +65,12 @@ pub struct Lowpan<'a> {
     outbox: Queue,
     /// Datagrams that should have been forwarded by their fragments and were put together here instead.
     fallbacks: u32,
+    transfers: Transfers<'a>,
+    inbounds: Inbounds<'a>,
     /// The tag of the next datagram that is fragmented.
     tag: u16,
+    /// The tag of the next datagram that is sent or forwarded in recoverable fragments.
+    short_tag: u8,
 }
 
 /// The memory of the module. The length of each slice is a capacity.
@@ -76,6 +83,10 @@ pub struct Tables<'a> {
     pub vrbs: &'a mut [Vrb],
     /// Neighbours between which they are forwarded.
     pub peers: &'a mut [Peer],
+    /// Datagrams that are sent in recoverable fragments at once.
+    pub transfers: &'a mut [Transfer],
+    /// Datagrams that come in in recoverable fragments at once.
+    pub inbounds: &'a mut [Inbound],
 }
 
 impl<'a> Lowpan<'a> {
@@ -90,7 +101,10 @@ impl<'a> Lowpan<'a> {
             forward: config.forward,
             outbox: Queue::EMPTY,
             fallbacks: 0,
+            transfers: Transfers::new(tables.transfers, config.recover),
+            inbounds: Inbounds::new(tables.inbounds),
             tag,
+            short_tag: (tag >> 8) as u8,
         }
     }
 
@@ -102,6 +116,8 @@ impl<'a> Lowpan<'a> {
             contexts: self.contexts,
             vrbs,
             peers: peers.into_table(),
+            transfers: self.transfers.into_table(),
+            inbounds: self.inbounds.into_table(),
         }
     }
 
@@ -135,20 +151,29 @@ impl<'a> Lowpan<'a> {
 
     /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
     pub fn deadline_changed(&mut self) -> bool {
-        // Both are asked, so that both forget.
-        self.reassembler.changed() | self.vrbs.changed()
+        // All are asked, so that all forget.
+        let own = self.transfers.changed() | self.inbounds.changed();
+        self.reassembler.changed() | self.vrbs.changed() | own
     }
 
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
         let (reassembly, forwarding) = (self.reassembler.deadline(), self.vrbs.deadline());
-        reassembly.into_iter().chain(forwarding).min()
+        let recovery = self
+            .transfers
+            .deadline()
+            .into_iter()
+            .chain(self.inbounds.deadline());
+        recovery.chain(reassembly).chain(forwarding).min()
     }
 
-    /// Gives up the reassemblies, and forgets the forwarded datagrams, whose time is over.
+    /// Gives up the reassemblies, and forgets the forwarded datagrams, whose time is over; and does what is due for those
+    /// under recovery.
     pub fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
         self.reassembler.expire(cx);
         self.vrbs.expire(cx.now);
+        self.inbounds.expire(cx.now);
+        self.expire_transfers(cx);
     }
 
     /// A frame's payload that is to be sent: its metadata names interface and next hop, its message what it is.
@@ -166,6 +191,21 @@ impl<'a> Lowpan<'a> {
         self.fallbacks
     }
 
+    /// Datagrams that this node sends in recoverable fragments.
+    pub fn transfers(&self) -> usize {
+        self.transfers.used()
+    }
+
+    /// How recoverable fragments are sent.
+    pub const fn recover_config(&self) -> &RecoverConfig {
+        self.transfers.config()
+    }
+
+    /// Changes how recoverable fragments are sent.
+    pub fn set_recover_config(&mut self, config: RecoverConfig) {
+        self.transfers.set_config(config);
+    }
+
     /// How fragments are forwarded.
     pub const fn forward_config(&self) -> ForwardConfig {
         self.forward
@@ -180,6 +220,8 @@ impl<'a> Lowpan<'a> {
     pub fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, reason: Reason) {
         self.reassembler.give_up_all(cx, reason);
         self.vrbs.clear();
+        self.transfers.give_up(cx, reason);
+        self.inbounds.clear();
         while let Some(packet) = cx.core.buf.pop(&mut self.outbox) {
             let _ended = cx.drop(packet, Module::Lowpan, reason);
         }
@@ -189,13 +231,21 @@ impl<'a> Lowpan<'a> {
     pub fn holds(&self, buf: &PktBuf<'_>, see: &mut dyn FnMut(&Pkt)) {
         self.reassembler.holds(buf, see);
         buf.walk(&self.outbox, see);
+        self.transfers.holds(see);
     }
 
     /// The link is done with a frame of this packet: it was sent, or it failed.
     pub fn settle<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt, failed: Option<Reason>) {
         let buf = &cx.core.buf;
-        let (iface, tag) = (buf.meta(&packet).iface, buf.msg(&packet).context);
-        self.forwarded(iface, tag, failed.is_some());
+        let (iface, msg) = (buf.meta(&packet).iface, buf.msg(&packet));
+        let tag = msg.context;
+        if msg.ty == Ty::Recover {
+            return self.settle_transfer(cx, packet, tag.into(), failed);
+        }
+        // The tags of RFC 8931 are others.
+        if is_fragment(buf.read(&packet)) {
+            self.forwarded(iface, tag, failed.is_some());
+        }
         let _ended = cx.end(packet, Module::Netif, failed.map_or(End::Sent, End::Dropped));
     }
 
@@ -261,7 +311,14 @@ impl<'a> Lowpan<'a> {
             (frame.dispatch, frame.body) = strip(data)?;
             frame.first = Some(header);
         }
-        // RFC 4944 section 10 is deprecated by RFC 6282 section 1; RFC 8931 is not spoken here.
+        // RFC 8931: they tell their datagrams apart by themselves.
+        match frame.dispatch {
+            _ if frame.first.is_some() => {}
+            Dispatch::Rfrag => return self.recoverable(cx, ways, body, meta, id),
+            Dispatch::RfragAck => return self.acknowledgement(cx, body, meta, id).map(|()| None),
+            _ => {}
+        }
+        // RFC 4944 section 10 is deprecated by RFC 6282 section 1.
         if !matches!(frame.dispatch, Dispatch::Iphc | Dispatch::Ipv6) {
             return Err(Reason::LowpanDispatch);
         }
@@ -379,6 +436,11 @@ impl<'a> Lowpan<'a> {
         self.fallbacks = self.fallbacks.saturating_add(1);
         tell(cx, fragment, FragmentFate::FellBack);
     }
+}
+
+/// Whether a payload that begins so is a fragment of RFC 4944.
+const fn is_fragment(first: Option<[u8; 1]>) -> bool {
+    matches!(first, Some([byte]) if matches!(Dispatch::of(byte, 0), Dispatch::Frag1 | Dispatch::FragN))
 }
 
 /// A frame that carries a datagram from its beginning on.

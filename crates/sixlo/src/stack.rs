@@ -8,7 +8,7 @@
 use crate::ground::{Core, Cx};
 use crate::icmpv6::Icmpv6;
 use crate::ipv6::{self, Ipv6};
-use crate::lowpan::{self, Lowpan, Strategy, Ways};
+use crate::lowpan::{self, Lowpan, Ways};
 use crate::mac::duplicates::Duplicates;
 use crate::netdev::{FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxReport};
 use crate::netif::Netif;
@@ -78,6 +78,8 @@ impl<'a> Stack<'a> {
                         contexts: memory.contexts,
                         vrbs: memory.vrbs,
                         peers: memory.peers,
+                        transfers: memory.transfers,
+                        inbounds: memory.inbounds,
                     },
                     config.lowpan,
                     tag,
@@ -118,6 +120,8 @@ impl<'a> Stack<'a> {
             contexts,
             vrbs,
             peers,
+            transfers,
+            inbounds,
         } = lowpan.into_tables();
         let ipv6::Memory {
             addresses,
@@ -139,6 +143,8 @@ impl<'a> Stack<'a> {
             contexts,
             vrbs,
             peers,
+            transfers,
+            inbounds,
             addresses,
             neighbors,
             routes,
@@ -204,9 +210,9 @@ impl<'a> Stack<'a> {
                 src: head.src,
                 dst: head.dst,
             };
-            let minimal = head.strategy == Strategy::Forward;
+            let strategy = head.strategy;
             let body = out.get_mut(head.len..head.len + head.room).unwrap_or_default();
-            match modules.lowpan.cut(&mut cx, packet, &link, minimal, body) {
+            match modules.lowpan.cut(&mut cx, packet, &link, strategy, body) {
                 Ok(piece) => {
                     break modules
                         .netif

@@ -166,6 +166,14 @@ reasons! {
     ReassemblyTimeout => "reassembly-timeout",
     /// A fragment overlapped another with different bounds, or another datagram size (RFC 4944 section 5.3).
     ReassemblyConflict => "reassembly-conflict",
+    /// The table of datagrams under recovery is full, or all tags are taken (RFC 8931).
+    RecoverFull => "recover-full",
+    /// The other end did not acknowledge a datagram after all retries, or refused it (RFC 8931 section 6).
+    RecoverGivenUp => "recover-given-up",
+    /// An acknowledgement of fragments that were never sent (RFC 8931).
+    RecoverLie => "recover-lie",
+    /// The sender gave a datagram up, and said so (RFC 8931 section 6.3).
+    RecoverAborted => "recover-aborted",
     /// The datagram is larger than any node takes, or than the reassembled header says.
     DatagramTooLarge => "datagram-too-large",
     /// An IPv6 header that is malformed or whose lengths contradict the data.
@@ -342,6 +350,45 @@ pub enum Event {
         size: u16,
         offset: u16,
         len: u16,
+    },
+    /// A recoverable fragment, or an abort if it is empty, came in (RFC 8931). Its offset is that in the compressed datagram.
+    RecoverableIn {
+        id: PktId,
+        from: LinkAddr,
+        tag: u8,
+        sequence: u8,
+        offset: u16,
+        len: u16,
+        ack_request: bool,
+        congested: bool,
+        fate: FragmentFate,
+    },
+    /// An acknowledgement of recoverable fragments came in; the highest bit is that of the first fragment.
+    RecoverableAckIn {
+        id: PktId,
+        from: LinkAddr,
+        tag: u8,
+        bitmap: u32,
+        congested: bool,
+    },
+    /// One was written into the device's frame.
+    RecoverableAckOut {
+        id: PktId,
+        to: LinkAddr,
+        tag: u8,
+        bitmap: u32,
+        congested: bool,
+    },
+    /// A recoverable fragment, or an abort if it is empty, was cut into the device's frame (RFC 8931). Its offset
+    /// is that in the compressed datagram.
+    RecoverableOut {
+        id: PktId,
+        to: LinkAddr,
+        tag: u8,
+        sequence: u8,
+        offset: u16,
+        len: u16,
+        ack_request: bool,
     },
     /// A frame was handed to the device, `attempt` counted from 0 by the stack's own MAC.
     FrameOut {

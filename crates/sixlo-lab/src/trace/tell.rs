@@ -81,6 +81,10 @@ pub(super) fn event(line: &Line<'_>) -> String {
         ),
         "fragment-out" => format!("fragment {} cut for {peer}", piece(line)),
         "window" => window(line),
+        "recoverable-in" => format!("{} from {peer}: {}", recoverable(line), fate(line)),
+        "recoverable-out" => format!("{} cut for {peer}", recoverable(line)),
+        "recoverable-ack-in" => format!("{} from {peer}", acknowledgement(line)),
+        "recoverable-ack-out" => format!("{} for {peer}", acknowledgement(line)),
         "frame-out" => {
             let retry = match word("attempt") {
                 "0" => String::new(),
@@ -160,6 +164,47 @@ fn fate(line: &Line<'_>) -> String {
         ("fell-back", _) => "cannot be forwarded: opens a reassembly".to_owned(),
         (other, _) => other.to_owned(),
     }
+}
+
+/// A recoverable fragment: its bytes are those of the compressed datagram.
+fn recoverable(line: &Line<'_>) -> String {
+    let number = |key| {
+        line.word(key)
+            .and_then(|value| value.parse::<u32>().ok())
+            .unwrap_or(0)
+    };
+    let (offset, len) = (number("offset"), number("len"));
+    let tag = number("tag");
+    if len == 0 {
+        return format!("abort (tag {tag})");
+    }
+    let asks = line.word("ack").map_or("", |_| ", asks for an acknowledgement");
+    let met = line.word("congestion").map_or("", |_| ", met congestion");
+    let sequence = number("sequence");
+    format!(
+        "recoverable fragment {sequence}, {offset}..{} (tag {tag}{asks}{met})",
+        offset + len
+    )
+}
+
+/// An acknowledgement of recoverable fragments.
+fn acknowledgement(line: &Line<'_>) -> String {
+    let bitmap = line
+        .word("bitmap")
+        .and_then(|bits| u32::from_str_radix(bits, 16).ok());
+    let bitmap = bitmap.unwrap_or(0);
+    let what = match bitmap {
+        0 => "of nothing: the datagram is given up".to_owned(),
+        u32::MAX => "of the whole datagram".to_owned(),
+        _ => {
+            let has = |sequence: &u32| bitmap & (1 << (31 - sequence)) != 0;
+            let numbers: Vec<_> = (0..32).filter(has).map(|sequence| sequence.to_string()).collect();
+            format!("of fragments {}", numbers.join(" "))
+        }
+    };
+    let met = line.word("congestion").map_or("", |_| ", congestion was met");
+    let tag = line.word("tag").unwrap_or("?");
+    format!("acknowledgement {what} (tag {tag}{met})")
 }
 
 fn window(line: &Line<'_>) -> String {

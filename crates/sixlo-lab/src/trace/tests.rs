@@ -124,6 +124,58 @@ fn all_events() -> Vec<Event> {
             interval: None,
             told: Told::TimedOut,
         },
+        Event::RecoverableOut {
+            id: id7,
+            to: peer,
+            tag: 5,
+            sequence: 1,
+            offset: 85,
+            len: 94,
+            ack_request: true,
+        },
+        Event::RecoverableIn {
+            id: id7,
+            from: peer,
+            tag: 5,
+            sequence: 1,
+            offset: 85,
+            len: 94,
+            ack_request: true,
+            congested: true,
+            fate: FragmentFate::InOrder,
+        },
+        Event::RecoverableIn {
+            id: id7,
+            from: peer,
+            tag: 5,
+            sequence: 0,
+            offset: 0,
+            len: 0,
+            ack_request: false,
+            congested: false,
+            fate: FragmentFate::Dropped(Reason::RecoverAborted),
+        },
+        Event::RecoverableAckOut {
+            id: id7,
+            to: peer,
+            tag: 5,
+            bitmap: 0xa000_0001,
+            congested: true,
+        },
+        Event::RecoverableAckIn {
+            id: id7,
+            from: peer,
+            tag: 5,
+            bitmap: u32::MAX,
+            congested: false,
+        },
+        Event::RecoverableAckIn {
+            id: id7,
+            from: peer,
+            tag: 5,
+            bitmap: 0,
+            congested: false,
+        },
         Event::Start {
             id: id(8),
             module: Module::Icmpv6,
@@ -272,7 +324,13 @@ fn a_history_tells_every_event_of_the_datagram_and_no_other() {
      0.019  3     6lowpan  fragment 96..192 of 200 bytes (tag 5) from node 2: cannot be forwarded: opens a reassembly
      0.020  3     6lowpan  window 2, interval 170.000 ms, at the start (tag 5)
      0.021  3     6lowpan  window 1, after timed-out (tag 5)
-     0.022  3     icmpv6   starts as a packet of 100 bytes, in answer to datagram 7 [datagram 8]
+     0.022  3     6lowpan  recoverable fragment 1, 85..179 (tag 5, asks for an acknowledgement) cut for node 2
+     0.023  3     6lowpan  recoverable fragment 1, 85..179 (tag 5, asks for an acknowledgement, met congestion) from node 2: appended
+     0.024  3     6lowpan  abort (tag 5) from node 2: dropped, recover-aborted
+     0.025  3     6lowpan  acknowledgement of fragments 0 2 31 (tag 5, congestion was met) for node 2
+     0.026  3     6lowpan  acknowledgement of the whole datagram (tag 5) from node 2
+     0.027  3     6lowpan  acknowledgement of nothing: the datagram is given up (tag 5) from node 2
+     0.028  3     icmpv6   starts as a packet of 100 bytes, in answer to datagram 7 [datagram 8]
      1.999    2     air      data frame of 127 bytes was on the air for 4.256 ms
      1.999    2     air      data frame from node 3 received
      1.999    2     air      ack frame from node 3 lost: collision

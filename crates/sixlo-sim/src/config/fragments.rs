@@ -134,6 +134,7 @@ impl Recover {
             datagram_retries: self.datagram_retries,
             slack_len: self.slack_bytes,
             linger: duration(self.linger_ms),
+            ..RecoverConfig::default()
         }
     }
 }

@@ -39,6 +39,13 @@ impl Ipv6<'_> {
         Ok(Hop { iface, link })
     }
 
+    /// The interface and the next hop for a packet with a header, as they are now.
+    pub fn way_of(&self, buf: &PktBuf<'_>, packet: &Pkt) -> Option<(IfaceId, LinkAddr)> {
+        let header = Header::parse(&buf.read::<HEADER_LEN>(packet)?).ok()?;
+        let Hop { iface, link } = self.next_hop(&header.dst, buf.meta(packet).iface).ok()?;
+        Some((iface, link))
+    }
+
     /// Sends a packet that begins with an IPv6 header in the making: destination and next header are set; source and hop
     /// limit are chosen here if they are zero. Behind it comes the transport header, whose checksum field holds the sum over header and payload.
     /// The metadata names the interface for destinations that do not tell it.

@@ -9,7 +9,7 @@ use crate::wire::iphc::{self, Contexts, Link};
 use crate::wire::ipv6;
 use crate::wire::lowpan::frag::Fragment;
 
-use super::Lowpan;
+use super::{Lowpan, Strategy};
 
 /// A piece of a datagram in the device's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +25,13 @@ const HEAD_LEN: usize = 128;
 
 impl Lowpan<'_> {
     /// Writes the next piece of `packet` into `out`: all of it with its header compressed if it fits, else its next
-    /// fragment. The packet's message tells what it is, and its cursor how much of it lies in fragments already. A
-    /// `minimal` first fragment carries headers and no more, so that they can grow on the way (RFC 8930 section 6).
+    /// fragment. The packet's message tells what it is, and its cursor how much of it lies in fragments already.
     pub fn cut<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         packet: &crate::pktbuf::Kept,
         link: &Link,
-        minimal: bool,
+        strategy: Strategy,
         out: &mut [u8],
     ) -> Result<Piece, Reason> {
         let packet = packet.pkt();
@@ -40,7 +39,8 @@ impl Lowpan<'_> {
         match msg.ty {
             Ty::Link => self.ready(cx, packet, link, out),
             Ty::Fragment => next(cx, packet, link, msg.context, out),
-            _ => self.first(cx, packet, link, minimal, out),
+            Ty::Recover => self.cut_transfer(cx, packet, msg.context.into(), link, out),
+            _ => self.first(cx, packet, link, strategy, out),
         }
     }
 
@@ -50,7 +50,7 @@ impl Lowpan<'_> {
         cx: &mut Cx<'_, '_, S>,
         packet: &Pkt,
         link: &Link,
-        minimal: bool,
+        strategy: Strategy,
         out: &mut [u8],
     ) -> Result<Piece, Reason> {
         let buf = &cx.core.buf;
@@ -76,6 +76,10 @@ impl Lowpan<'_> {
                 });
             }
         }
+        // Nobody acknowledges what goes to many.
+        if strategy == Strategy::Recover && !link.dst.is_broadcast() {
+            return self.begin_transfer(cx, packet, link, out);
+        }
         let datagram_size = u16::try_from(size).map_err(|_| Reason::DatagramTooLarge)?;
         let tag = self.tag;
         self.tag = tag.wrapping_add(1);
@@ -89,7 +93,8 @@ impl Lowpan<'_> {
         let compressed = self.compress(buf, packet, link, room)?;
         let data_room = room.get_mut(compressed.written..).unwrap_or_default();
         // RFC 4944 section 5.3: what the fragment stands for, uncompressed, is a multiple of eight bytes.
-        let end = if minimal {
+        // With nothing more in the first one, headers can grow on the way (RFC 8930 section 6).
+        let end = if strategy == Strategy::Forward {
             compressed.consumed.next_multiple_of(8)
         } else {
             (compressed.consumed + data_room.len()) / 8 * 8
@@ -139,12 +144,14 @@ impl Lowpan<'_> {
                 offset: fragment.start() as u16,
                 len: data.len() as u16,
             });
+        } else {
+            self.tell_recoverable(cx, packet, link, room);
         }
         Ok(Piece { len, more: false })
     }
 
     /// Compresses the headers of a packet into `out`.
-    fn compress(
+    pub(super) fn compress(
         &self,
         buf: &PktBuf<'_>,
         packet: &Pkt,

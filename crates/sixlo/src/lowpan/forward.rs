@@ -30,31 +30,32 @@ pub struct Ways<'w, 'a> {
 }
 
 /// The longest headers that are looked at for compression, in bytes.
-const HEAD_LEN: usize = 128;
+pub(super) const HEAD_LEN: usize = 128;
 
 /// Where a hop limit lies in an IPv6 header, in bytes (RFC 8200 section 3).
-const HOP_LIMIT_AT: usize = 7;
+pub(super) const HOP_LIMIT_AT: usize = 7;
 
 /// The next hop of a datagram, and what its frames carry.
-struct Out {
-    iface: IfaceId,
-    link: Link,
-    room: usize,
+pub(super) struct Out {
+    pub(super) iface: IfaceId,
+    pub(super) link: Link,
+    /// Bytes behind the MAC header.
+    pub(super) room: usize,
 }
 
 /// A part of a datagram: two pieces of its bytes, one behind the other, and where they begin in it.
-struct Part<'p> {
-    offset: usize,
-    pieces: [&'p [u8]; 2],
+pub(super) struct Part<'p> {
+    pub(super) offset: usize,
+    pub(super) pieces: [&'p [u8]; 2],
 }
 
 impl Part<'_> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.pieces.iter().map(|piece| piece.len()).sum()
     }
 
     /// Copies bytes from `from` on into `out`, as many as fit.
-    fn copy(&self, from: usize, mut out: &mut [u8]) {
+    pub(super) fn copy(&self, from: usize, mut out: &mut [u8]) {
         let mut skip = from;
         for piece in self.pieces {
             let rest = piece.get(skip..).unwrap_or_default();
@@ -343,7 +344,7 @@ impl Lowpan<'_> {
 }
 
 impl Out {
-    fn new(ways: &Ways<'_, '_>, iface: IfaceId, dst: LinkAddr) -> Result<Self, Reason> {
+    pub(super) fn new(ways: &Ways<'_, '_>, iface: IfaceId, dst: LinkAddr) -> Result<Self, Reason> {
         let src = ways.netif.source(iface).ok_or(Reason::NoInterface)?;
         let room = ways.netif.room(iface, dst).ok_or(Reason::NoInterface)?;
         Ok(Self {
@@ -364,7 +365,7 @@ pub(super) fn key(fragment: &Fragment<'_>) -> End {
 }
 
 /// The bytes of a new packet behind its first `at`.
-fn body<'b>(buf: &'b mut PktBuf<'_>, packet: &Pkt, at: usize) -> &'b mut [u8] {
+pub(super) fn body<'b>(buf: &'b mut PktBuf<'_>, packet: &Pkt, at: usize) -> &'b mut [u8] {
     let bytes = buf.bytes_mut(packet).unwrap_or_default();
     bytes.get_mut(at..).unwrap_or_default()
 }

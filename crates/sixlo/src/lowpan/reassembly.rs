@@ -9,6 +9,7 @@
 
 mod entry;
 mod fragment;
+mod part;
 
 use crate::ground::Cx;
 use crate::netapi::{Msg, Ty};
@@ -19,8 +20,8 @@ use crate::wire::copy;
 
 use entry::Key;
 pub use entry::Reassembly;
-pub(super) use fragment::Fragment;
-use fragment::{Label, pair};
+use fragment::pair;
+pub(super) use fragment::{Fragment, Label};
 
 /// What happens when a datagram begins and the reassembly table is full, or when memory is short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

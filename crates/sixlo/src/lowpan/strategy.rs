@@ -1,5 +1,6 @@
 //! What becomes of a datagram that no frame holds: the strategies side by side, and how each behaves.
 
+use crate::congure::Kind;
 use crate::time::Duration;
 
 /// How an interface sends datagrams that are larger than a frame, and what it does with fragments that are not for this
@@ -75,6 +76,17 @@ impl Default for ForwardConfig {
     }
 }
 
+/// When a forwarder says that fragments met congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Never.
+    #[default]
+    Never,
+    /// While the queue of the interface, the reassembly table or that of datagrams under recovery is more than half full
+    /// (Lenders et al. 2021, section V-A).
+    HalfFull,
+}
+
 /// How recoverable fragments are sent (RFC 8931 section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoverConfig {
@@ -97,8 +109,15 @@ pub struct RecoverConfig {
     /// identifier of the source, which the next hop cannot elide, and a hop limit that is none of the three elided ones.
     /// Default 9.
     pub slack_len: u8,
+    /// What adapts window and interval; `None` for the fixed window. Default: none.
+    pub control: Option<Kind>,
+    /// Congestion that fragments met on their way is reported to it (UseECN). Default true.
+    pub ecn: bool,
+    /// When fragments that are forwarded here are marked (RFC 8931 section 4.3). Default: never.
+    pub mark: Mark,
     /// How long a datagram that was received, or passed in full, is remembered, to answer late fragments with the full
-    /// bitmap (RFC 8931 section 6.2). Default 500 ms.
+    /// bitmap (RFC 8931 section 6.2). Default 4 s: whoever did not hear that asks again after the first time-out, and
+    /// once more after twice that.
     pub linger: Duration,
 }
 
@@ -113,7 +132,10 @@ impl Default for RecoverConfig {
             fragment_retries: 3,
             datagram_retries: 1,
             slack_len: 9,
-            linger: Duration::from_millis(500),
+            control: None,
+            ecn: true,
+            mark: Mark::Never,
+            linger: Duration::from_secs(4),
         }
     }
 }

@@ -19,10 +19,8 @@ pub(super) enum Kind {
     /// Fragments of RFC 4944 of a datagram of which one was lost: the rest is dropped.
     Broken,
     /// Recoverable fragments (RFC 8931).
-    #[expect(dead_code, reason = "for recoverable fragments, which are not forwarded yet")]
     Recover,
     /// Recoverable fragments of a datagram that was received in full at its end (RFC 8931 section 6.2).
-    #[expect(dead_code, reason = "for recoverable fragments, which are not forwarded yet")]
     Full,
 }
 
@@ -157,12 +155,12 @@ impl<'a> Vrbs<'a> {
         if let Some(free) = self.table.iter().position(|entry| entry.kind == Kind::Free) {
             return Some(free);
         }
-        let broken = |entry: &Vrb| entry.kind == Kind::Broken && entry.queued == 0;
+        let is_over = |entry: &Vrb| matches!(entry.kind, Kind::Broken | Kind::Full) && entry.queued == 0;
         let stale = |entry: &Vrb| {
             let opened_before = |span| entry.deadline + span <= now + timeout;
             entry.queued == 0 && !entry.progressed && evict.is_some_and(opened_before)
         };
-        let index = self.table.iter().position(broken).or_else(|| {
+        let index = self.table.iter().position(is_over).or_else(|| {
             let stale = self.table.iter().enumerate().filter(|(_, entry)| stale(entry));
             stale
                 .min_by_key(|(_, entry)| entry.deadline)
@@ -204,7 +202,6 @@ impl<'a> Vrbs<'a> {
     }
 
     /// The node that an entry's fragments come from.
-    #[expect(dead_code, reason = "for recoverable fragments, which are not forwarded yet")]
     pub(super) fn from(&self, index: usize) -> LinkAddr {
         self.peers.addr(self.table[index].in_peer)
     }
@@ -215,7 +212,6 @@ impl<'a> Vrbs<'a> {
     }
 
     /// The time of an entry is over at this instant instead.
-    #[expect(dead_code, reason = "for recoverable fragments, which are not forwarded yet")]
     pub(super) fn set_deadline(&mut self, index: usize, deadline: Instant) {
         self.table[index].deadline = deadline;
         self.changed = true;

@@ -41,6 +41,8 @@ fn stack(seed: u64) -> Stack<'static> {
         contexts: &mut [],
         vrbs: &mut [],
         peers: &mut [],
+        transfers: &mut [],
+        inbounds: &mut [],
         addresses: lent(6, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: lent(4, || Route::EMPTY),

@@ -44,7 +44,9 @@ impl Netif<'_> {
             return Next::Drop(packet, Reason::NoInterface);
         };
         let ahead = iface.waiting() + usize::from(iface.current.is_some());
-        if iface.current.is_some() && iface.waiting() >= usize::from(iface.config.queue_capacity) {
+        // Datagrams under recovery are bounded by their own table, and come back here for each fragment.
+        let is_full = iface.waiting() >= usize::from(iface.config.queue_capacity);
+        if iface.current.is_some() && is_full && msg.ty != Ty::Recover {
             return Next::Drop(packet, Reason::QueueFull);
         }
         let id = cx.core.buf.id(&packet);

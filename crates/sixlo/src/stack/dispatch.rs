@@ -127,6 +127,7 @@ impl<'a> Modules<'a> {
             while let Some(next) = self.ipv6.expire(cx) {
                 self.follow(cx, Module::Ipv6, next);
             }
+            self.send_outgoing(cx);
             self.rearm_reassembly(cx);
         }
     }
@@ -135,8 +136,23 @@ impl<'a> Modules<'a> {
     pub(super) fn send_outgoing<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
         while let Some(packet) = self.lowpan.outgoing(cx.core) {
             let msg = cx.core.buf.msg(&packet);
+            if msg.ty == Ty::Recover && self.lowpan.doubts_path(msg.context) {
+                self.reroute(cx, msg.context, &packet);
+            }
             if let Next::Drop(packet, reason) = self.netif.send(cx, msg, packet) {
                 self.lowpan.settle(cx, packet, Some(reason));
+            }
+        }
+    }
+
+    /// Looks up the next hop of a datagram under recovery anew.
+    fn reroute<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, place: u16, packet: &Pkt) {
+        if let Some((iface, next_hop)) = self.ipv6.way_of(&cx.core.buf, packet) {
+            let meta = cx.core.buf.meta_mut(packet);
+            if (meta.iface, meta.link_dst) != (iface, next_hop) {
+                meta.iface = iface;
+                meta.link_dst = next_hop;
+                self.lowpan.reroute(place, iface, next_hop);
             }
         }
     }
@@ -145,6 +161,10 @@ impl<'a> Modules<'a> {
     pub(super) fn settle<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, iface: IfaceId) {
         if let Some((packet, failed)) = self.netif.settling(cx, iface) {
             self.lowpan.settle(cx, packet, failed);
+            self.send_outgoing(cx);
+            if self.lowpan.deadline_changed() {
+                self.rearm_reassembly(cx);
+            }
             self.netif.next_turn(cx, iface);
         }
     }

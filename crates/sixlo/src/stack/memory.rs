@@ -2,7 +2,7 @@
 
 use crate::ipv6::fragment::Partial;
 use crate::ipv6::{Address, Neighbor, Route};
-use crate::lowpan::{Peer, Reassembly, Vrb};
+use crate::lowpan::{Inbound, Peer, Reassembly, Transfer, Vrb};
 use crate::mac::duplicates::Seen;
 use crate::netif::Interface;
 use crate::netreg::Entry;
@@ -35,6 +35,10 @@ pub struct Memory<'a> {
     pub vrbs: &'a mut [Vrb],
     /// Neighbours between which they are forwarded: twice as many suffice in any case.
     pub peers: &'a mut [Peer],
+    /// Datagrams that are sent in recoverable fragments at once; none is needed where no interface does so.
+    pub transfers: &'a mut [Transfer],
+    /// Datagrams that come in in recoverable fragments at once, or did a short time ago: as many as reassemblies suffice.
+    pub inbounds: &'a mut [Inbound],
     /// Addresses of this node.
     pub addresses: &'a mut [Address],
     /// Static neighbours.
@@ -65,7 +69,7 @@ pub enum NotEnough {
 ///
 /// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once (of 6LoWPAN and of IPv6), `SOCKETS`
 /// sockets or mailboxes, `ROUTES` static routes and as many neighbours, `VRBS` datagrams that are forwarded by their
-/// fragments. All of it is zero at first, so that a static lies in `.bss`.
+/// fragments, `TRANSFERS` that are sent in recoverable ones. All of it is zero at first, so that a static lies in `.bss`.
 pub struct Fixed<
     const BYTES: usize,
     const PACKETS: usize,
@@ -73,6 +77,7 @@ pub struct Fixed<
     const SOCKETS: usize,
     const ROUTES: usize,
     const VRBS: usize = 0,
+    const TRANSFERS: usize = 0,
 > {
     bytes: [u8; BYTES],
     segs: [Seg; PACKETS],
@@ -85,6 +90,8 @@ pub struct Fixed<
     contexts: [Context; CONTEXTS_MAX],
     vrbs: [Vrb; VRBS],
     peers: [[Peer; 2]; VRBS],
+    transfers: [Transfer; TRANSFERS],
+    inbounds: [Inbound; REASSEMBLIES],
     addresses: [Address; ADDRESSES],
     neighbors: [Neighbor; ROUTES],
     routes: [Route; ROUTES],
@@ -106,7 +113,8 @@ impl<
     const SOCKETS: usize,
     const ROUTES: usize,
     const VRBS: usize,
-> Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS>
+    const TRANSFERS: usize,
+> Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS, TRANSFERS>
 {
     /// Memory with nothing in it: all-zero bits.
     pub const fn new() -> Self {
@@ -122,6 +130,8 @@ impl<
             contexts: [Context::EMPTY; CONTEXTS_MAX],
             vrbs: [Vrb::EMPTY; VRBS],
             peers: [[Peer::EMPTY; 2]; VRBS],
+            transfers: [const { Transfer::EMPTY }; TRANSFERS],
+            inbounds: [Inbound::EMPTY; REASSEMBLIES],
             addresses: [Address::EMPTY; ADDRESSES],
             neighbors: [Neighbor::EMPTY; ROUTES],
             routes: [Route::EMPTY; ROUTES],
@@ -144,6 +154,8 @@ impl<
             contexts: &mut self.contexts,
             vrbs: &mut self.vrbs,
             peers: self.peers.as_flattened_mut(),
+            transfers: &mut self.transfers,
+            inbounds: &mut self.inbounds,
             addresses: &mut self.addresses,
             neighbors: &mut self.neighbors,
             routes: &mut self.routes,
@@ -160,7 +172,8 @@ impl<
     const SOCKETS: usize,
     const ROUTES: usize,
     const VRBS: usize,
-> Default for Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS>
+    const TRANSFERS: usize,
+> Default for Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS, TRANSFERS>
 {
     fn default() -> Self {
         Self::new()

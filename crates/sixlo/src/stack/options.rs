@@ -115,6 +115,8 @@ options! {
     Forwards => "forwards",
     /// Of the stack: datagrams that were put together because they could not be forwarded by their fragments. Read only.
     Fallbacks => "forward-fallbacks",
+    /// Of the stack: datagrams that it sends in recoverable fragments. Read only.
+    Transfers => "transfers",
     /// Of the stack: packets for others are forwarded (0 or 1).
     Forwarding => "forwarding",
     /// Of the stack: the hop limit of packets that start here, 1 to 255 ("hop-limit" is the drop counter).
@@ -249,6 +251,7 @@ impl Stack<'_> {
             Opt::ForwardFallback => modules.lowpan.forward_config().fallback.into(),
             Opt::ForwardTimeout => modules.lowpan.forward_config().timeout.as_micros(),
             Opt::Forwards => modules.lowpan.forwards_under_way() as u64,
+            Opt::Transfers => modules.lowpan.transfers() as u64,
             Opt::Fallbacks => modules.lowpan.fallbacks().into(),
             Opt::Forwarding => modules.ipv6.config().forwarding.into(),
             Opt::HopLimit => modules.ipv6.config().hop_limit.into(),

@@ -8,5 +8,6 @@ mod hostile;
 pub(crate) mod net;
 mod options;
 pub(crate) mod packets;
+mod recover;
 mod registry;
 mod script;

@@ -1,5 +1,6 @@
 //! An entry of the reassembly table, and what is compared with it.
 
+use crate::lowpan::vrb::End;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Kept, Meta, Pile};
 use crate::wire::addr::LinkAddr;
@@ -36,6 +37,20 @@ impl Key {
         Self {
             src,
             ends: dst | u32::from(iface) << 8 | src_kind << 4,
+        }
+    }
+
+    /// That of recoverable fragments, which is no other's.
+    pub(super) fn recoverable(from: End) -> Self {
+        let meta = Meta {
+            iface: from.iface,
+            link_src: from.addr,
+            ..Meta::EMPTY
+        };
+        let key = Self::of(&meta);
+        Self {
+            ends: key.ends | 8,
+            ..key
         }
     }
 

@@ -37,7 +37,7 @@ impl Fragment<'_> {
 }
 
 /// What a fragment is compared by.
-pub(super) struct Label {
+pub(in super::super) struct Label {
     pub(super) key: Key,
     /// The datagram's tag and size.
     pub(super) name: u32,

@@ -38,6 +38,8 @@ fn tiny(k: usize) -> Stack<'static> {
         contexts: &mut [],
         vrbs: &mut [],
         peers: &mut [],
+        transfers: &mut [],
+        inbounds: &mut [],
         addresses: lent(1, || crate::ipv6::Address::EMPTY),
         neighbors: &mut [],
         routes: &mut [],

@@ -1,6 +1,7 @@
 //! Hostile inputs: what went wrong in other stacks of this field, as frames for a whole stack.
 //!
-//! Each test bears the identifier of its case: XL the link, XH header compression, XF fragments, XI IPv6 and ICMPv6. Every
+//! Each test bears the identifier of its case: XL the link, XH header compression, XF fragments, XI IPv6 and ICMPv6, XR recoverable
+//! fragments (those over several nodes). Every
 //! frame goes through [`Victim::feed`], which holds what all have in common: no panic (overflow checks are on), bounded work,
 //! no packet lost (the audit equals what lives), and nothing dropped that is not counted for its reason. The tests add what
 //! the stack is to answer. That the formats themselves refuse such bytes is tested beside them, in `wire`.
@@ -40,6 +41,7 @@ mod icmp;
 mod ipv6_in;
 mod link;
 mod listed;
+mod recoverable;
 
 /// The node that sends what is hostile, by its number.
 const FOE: usize = 9;
@@ -142,6 +144,8 @@ fn memory(bytes: usize, packets: usize, reassemblies: usize) -> Memory<'static> 
         contexts: vec![Context::EMPTY; 16].leak(),
         vrbs: &mut [],
         peers: &mut [],
+        transfers: &mut [],
+        inbounds: &mut [],
         addresses: vec![crate::ipv6::Address::EMPTY; 4].leak(),
         neighbors: vec![crate::ipv6::Neighbor::EMPTY; 4].leak(),
         routes: vec![Route::EMPTY; 4].leak(),

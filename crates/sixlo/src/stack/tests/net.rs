@@ -21,7 +21,7 @@ use crate::wire::iphc::Context;
 pub(crate) const IFACE: IfaceId = IfaceId(0);
 pub(crate) const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0);
 
-pub(crate) type TestMemory = Fixed<8192, 64, 4, 8, 16, 4>;
+pub(crate) type TestMemory = Fixed<8192, 64, 4, 8, 16, 4, 4>;
 
 /// Keeps all events, and gives the identities behind a number.
 #[derive(Default)]
@@ -110,6 +110,8 @@ pub(crate) struct Net {
     pub(crate) air: Vec<(usize, Vec<u8>)>,
     /// What becomes of the frame with this number: true if it arrives.
     pub(crate) arrives: Box<dyn FnMut(usize) -> bool>,
+    /// The link says of every frame that it arrived.
+    pub(crate) unnoticed: bool,
     /// Frames that were put in by hand, and the last tag of datagrams so fragmented.
     pub(crate) injected: usize,
     pub(crate) tag: u16,
@@ -149,6 +151,7 @@ impl Net {
             now: Instant::from_micros(1_000),
             air: Vec::new(),
             arrives: Box::new(|_| true),
+            unnoticed: false,
             injected: 0,
             tag: 0,
         }
@@ -202,7 +205,7 @@ impl Net {
                 }
             }
         }
-        let outcome = match (broadcast, arrives) {
+        let outcome = match (broadcast, arrives || self.unnoticed) {
             (true, _) => TxOutcome::Sent,
             (false, true) => TxOutcome::Acked,
             (false, false) => TxOutcome::NoAck,

@@ -57,6 +57,7 @@ const TABLE: &[Row] = &[
     ("forward-timeout-us", Target::Stack, Some((&[0, 65_000_000], &[]))),
     ("forwards", Target::Stack, None),
     ("forward-fallbacks", Target::Stack, None),
+    ("transfers", Target::Stack, None),
     ("forwarding", Target::Stack, Some((&[0, 1], &[2]))),
     ("default-hop-limit", Target::Stack, Some((&[1, 255], &[0, 256]))),
     ("answer-echo", Target::Stack, Some((&[0, 1], &[2]))),

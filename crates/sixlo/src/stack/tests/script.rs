@@ -53,6 +53,14 @@ fn told(log: &Log) -> Vec<String> {
             Event::FrameDone {
                 outcome, attempts, ..
             } => std::format!("frame done {outcome:?} {attempts}"),
+            Event::RecoverableIn { sequence, fate, .. } => std::format!("recoverable in {sequence} {fate:?}"),
+            Event::RecoverableOut {
+                sequence,
+                ack_request,
+                ..
+            } => std::format!("recoverable out {sequence} {ack_request}"),
+            Event::RecoverableAckIn { bitmap, .. } => std::format!("acknowledgement in {bitmap:08x}"),
+            Event::RecoverableAckOut { bitmap, .. } => std::format!("acknowledgement out {bitmap:08x}"),
             Event::Window { window, told, .. } => std::format!("window {window} {}", told.name()),
             Event::End { module, end, .. } => std::format!("end {} {end:?}", module.name()),
         };

@@ -34,8 +34,13 @@ fn every_case_of_this_step_has_a_test_that_bears_its_identifier() {
     let fragments = (1..=16).map(|number| format!("xf{number}"));
     let ipv6 = (1..=5).chain(7..=10).chain([20]);
     let ipv6 = ipv6.map(|number| format!("xi{number}"));
+    let recoverable = (1..=20).map(|number| format!("xr{number}"));
     let words = words();
-    let required = link.chain(headers).chain(fragments).chain(ipv6);
+    let required = link
+        .chain(headers)
+        .chain(fragments)
+        .chain(ipv6)
+        .chain(recoverable);
     let missing: Vec<String> = required.filter(|case| !words.contains(case)).collect();
     assert!(missing.is_empty(), "no test bears {missing:?}");
 }
