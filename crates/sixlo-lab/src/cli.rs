@@ -11,6 +11,7 @@ use crate::campaign;
 use crate::digest::Digest;
 use crate::scenario::BadInput;
 
+mod compare;
 mod list;
 mod progress;
 mod repro;
@@ -40,6 +41,7 @@ const EXAMPLES: &str = "Examples:
   sixlo run chain                    run one of them
   sixlo run my.toml -o out           run your own; docs/scenario.md explains the format
   sixlo run my.toml --seeds 10       with the seeds 1 to 10; runs that are stored already are kept
+  sixlo compare my-mesh.toml         which strategy and settings suit this network
   sixlo repro fragment-forwarding    reproduce a published study
   sixlo trace out                    what became of the datagrams of a run
   sixlo trace out --datagram 17      the whole history of one of them
@@ -63,6 +65,12 @@ const REPRO_EXAMPLES: &str = "Examples:
   sixlo repro fragment-forwarding --quick --check docs/measured/claims-fragment-forwarding.csv
 
 A claim is decided by at least ten runs on each side. What is interrupted goes on where it stopped.";
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  sixlo compare my-mesh.toml
+
+All settings run with three seeds; those that may still be the best with more, the last ones with twelve. They are ranked by
+delivery, and the intervals say how sure that is. docs/scenario.md explains the format.";
 
 const TRACE_EXAMPLES: &str = "Examples:
   sixlo trace sixlo-results/quick-start               how many arrived, and why the others did not
@@ -90,6 +98,9 @@ enum Command {
     /// Reproduce a published study: its claims, published and measured
     #[command(after_help = REPRO_EXAMPLES)]
     Repro(ReproArgs),
+    /// Compare strategies, windows and link retries over a network, and recommend one
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Tell the history of datagrams from the results of a run
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
@@ -150,6 +161,21 @@ struct ReproArgs {
     /// A ledger of before (claims.csv): fail if something held by it and holds no longer
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+struct CompareArgs {
+    /// A scenario file (TOML) without a sweep: topology, links and traffic of the network
+    scenario: String,
+    /// Output folder [default: sixlo-results/compare-NAME]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace the campaign that the output folder holds
+    #[arg(long)]
+    force: bool,
+    /// Runs at the same time [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -253,6 +279,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Run(args)) => run::run(&args, &mut out),
         Some(Command::List(args)) => list::list(&args, &mut out),
         Some(Command::Repro(args)) => repro::repro(&args, &mut out),
+        Some(Command::Compare(args)) => compare::run(&args, &mut out),
         Some(Command::Trace(args)) => trace::trace(&args, &mut out),
     };
     match done.and_then(|()| out.flush().map_err(Failure::stdout)) {

@@ -3,6 +3,7 @@
 
 pub mod campaign;
 pub mod cli;
+pub mod compare;
 pub mod digest;
 pub mod execute;
 pub mod files;
