@@ -364,10 +364,8 @@ impl<W: Write> Writer<W> {
                     _ => "recoverable-ack-out",
                 };
                 self.begin(time_ns, node, id.number(), LAYER, name, peer)?;
-                write!(self.out, "tag={tag} bitmap={bitmap:08x}")?;
-                if congested {
-                    write!(self.out, " congestion=met")?;
-                }
+                let met = if congested { " congestion=met" } else { "" };
+                write!(self.out, "tag={tag} bitmap={bitmap:08x}{met}")?;
             }
             _ => {}
         }

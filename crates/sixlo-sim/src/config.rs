@@ -17,7 +17,7 @@ mod topology;
 mod traffic;
 
 pub use faults::{Fault, FaultKind, Partition, Reboot};
-pub use fragments::{Forward, Recover, Strategy};
+pub use fragments::{Control, Forward, MarkWhen, Recover, Strategy};
 pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium};
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};

@@ -1,7 +1,8 @@
 //! What becomes of datagrams that no frame holds: the stack's strategies and how each behaves, as scenarios name them.
 
 use serde::{Deserialize, Serialize};
-use sixlo::lowpan::{ForwardConfig, Gap, RecoverConfig};
+use sixlo::congure::Kind;
+use sixlo::lowpan::{ForwardConfig, Gap, Mark, RecoverConfig};
 use sixlo::time::Duration;
 
 use super::{Problem, Stack};
@@ -62,11 +63,67 @@ impl Default for Forward {
     }
 }
 
+/// What adapts the window of recoverable fragments, and the time between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// `"none"`: the window stays as it is.
+    #[default]
+    None,
+    /// `"rfc8931"`: RFC 8931 appendix C.
+    Rfc8931,
+    /// `"reno"`: RFC 5681 with RFC 6582.
+    Reno,
+    /// `"abe"`: RFC 8511.
+    Abe,
+    /// `"quic"`: RFC 9002, with pacing.
+    Quic,
+    /// `"calm"`: the stack's own, for lossy links.
+    Calm,
+}
+
+impl Control {
+    /// All that adapt.
+    pub const ALL: [Self; 5] = [Self::Rfc8931, Self::Reno, Self::Abe, Self::Quic, Self::Calm];
+
+    /// What the stack calls it.
+    pub const fn of_stack(self) -> Option<Kind> {
+        match self {
+            Self::None => None,
+            Self::Rfc8931 => Some(Kind::AppendixC),
+            Self::Reno => Some(Kind::Reno),
+            Self::Abe => Some(Kind::Abe),
+            Self::Quic => Some(Kind::Quic),
+            Self::Calm => Some(Kind::Calm),
+        }
+    }
+
+    /// The name in scenarios and tables.
+    pub const fn name(self) -> &'static str {
+        match self.of_stack() {
+            Some(kind) => kind.name(),
+            None => "none",
+        }
+    }
+}
+
+/// When a forwarder says that fragments met congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkWhen {
+    /// `"never"`.
+    #[default]
+    Never,
+    /// `"half-full"`: while send queue, reassembly table or that of datagrams under recovery is more than half full
+    /// (Lenders et al. 2021, section V-A).
+    HalfFull,
+}
+
 /// `[stack.recover]`: recoverable fragments (RFC 8931 section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recover {
-    /// Fragments that may be under way unacknowledged, 1 to 32; with congestion control, in the beginning. Default 32.
+    /// Fragments that may be under way unacknowledged, 1 to 32; congestion control has its own. Default 32.
     pub window: u8,
     /// The time-out before a round-trip time is known, in ms (OptARQTimeOut). Default 1200.
     pub arq_timeout_ms: u32,
@@ -82,7 +139,13 @@ pub struct Recover {
     pub datagram_retries: u8,
     /// Bytes that the first fragment leaves free for headers that grow on the way. Default 9.
     pub slack_bytes: u8,
-    /// How long a datagram that is complete is remembered, in ms. Default 500.
+    /// What adapts window and gap. Default none.
+    pub control: Control,
+    /// Congestion that fragments met is reported to it (UseECN). Default true.
+    pub ecn: bool,
+    /// When fragments that a node forwards are marked. Default never.
+    pub mark: MarkWhen,
+    /// How long a datagram that is complete is remembered, in ms. Default 4000.
     pub linger_ms: u32,
 }
 
@@ -98,6 +161,9 @@ impl Default for Recover {
             fragment_retries: stack.fragment_retries,
             datagram_retries: stack.datagram_retries,
             slack_bytes: stack.slack_len,
+            control: Control::None,
+            ecn: stack.ecn,
+            mark: MarkWhen::Never,
             linger_ms: milliseconds(stack.linger),
         }
     }
@@ -133,8 +199,13 @@ impl Recover {
             fragment_retries: self.fragment_retries,
             datagram_retries: self.datagram_retries,
             slack_len: self.slack_bytes,
+            control: self.control.of_stack(),
+            ecn: self.ecn,
+            mark: match self.mark {
+                MarkWhen::Never => Mark::Never,
+                MarkWhen::HalfFull => Mark::HalfFull,
+            },
             linger: duration(self.linger_ms),
-            ..RecoverConfig::default()
         }
     }
 }

@@ -139,3 +139,16 @@ fn a_processor_without_a_clock_has_the_one_of_its_usual_board() {
     );
     assert!(cpu("[cpu.cortex-m4]").is_err());
 }
+
+#[test]
+fn each_congestion_control_has_the_name_that_the_stack_gives_it() {
+    assert_eq!(
+        Control::ALL.map(Control::of_stack),
+        sixlo::congure::Kind::ALL.map(Some)
+    );
+    for control in Control::ALL {
+        let text = format!("control = \"{}\"", control.name());
+        let recover: Recover = toml::from_str(&text).expect("a valid table");
+        assert_eq!(recover.of_stack().control, control.of_stack());
+    }
+}

@@ -93,7 +93,7 @@ pub const VARIANTS: [Variant; 13] = [
 ];
 
 /// The strategies that can be run.
-pub const STRATEGIES: &[Strategy] = &[Strategy::HopWise, Strategy::Forward, Strategy::EndToEnd];
+pub const STRATEGIES: &[Strategy] = &Strategy::ALL;
 
 /// Those by which claims are decided.
 pub const DECIDING: [&str; 7] = [HWR, FF, FF_RFC, E2E, SFR_1, SFR_5, SFR_8];
