@@ -67,10 +67,11 @@ pub fn run(
     }
 }
 
-/// The `main` of such a node: the packet buffer in bytes, packets (and as many further segments), reassemblies at once.
+/// The `main` of such a node: the packet buffer in bytes, packets (and as many further segments), reassemblies at once,
+/// datagrams that are forwarded by their fragments at once, datagrams that are sent in recoverable fragments at once.
 #[macro_export]
 macro_rules! node {
-    (bytes: $bytes:literal, packets: $packets:literal, reassemblies: $reassemblies:literal) => {
+    (bytes: $bytes:literal, packets: $packets:literal, reassemblies: $reassemblies:literal, vrbs: $vrbs:literal, transfers: $transfers:literal) => {
         use sixlo::{ipv6, lowpan, mac, netif, netreg, pktbuf, sock, stack, timers, wire};
 
         #[cortex_m_rt::entry]
@@ -86,6 +87,12 @@ macro_rules! node {
             static mut REASSEMBLIES: [lowpan::Reassembly; $reassemblies] =
                 [const { lowpan::Reassembly::EMPTY }; $reassemblies];
             static mut CONTEXTS: [wire::iphc::Context; 16] = [wire::iphc::Context::EMPTY; 16];
+            static mut VRBS: [lowpan::Vrb; $vrbs] = [lowpan::Vrb::EMPTY; $vrbs];
+            static mut PEERS: [lowpan::Peer; 2 * $vrbs] = [lowpan::Peer::EMPTY; 2 * $vrbs];
+            static mut TRANSFERS: [lowpan::Transfer; $transfers] =
+                [const { lowpan::Transfer::EMPTY }; $transfers];
+            static mut INBOUNDS: [lowpan::Inbound; if $transfers > 0 { $reassemblies } else { 0 }] =
+                [const { lowpan::Inbound::EMPTY }; if $transfers > 0 { $reassemblies } else { 0 }];
             static mut ADDRESSES: [ipv6::Address; 2] = [ipv6::Address::EMPTY; 2];
             static mut NEIGHBORS: [ipv6::Neighbor; 4] = [ipv6::Neighbor::EMPTY; 4];
             static mut ROUTES: [ipv6::Route; 4] = [ipv6::Route::EMPTY; 4];
@@ -106,10 +113,10 @@ macro_rules! node {
                 seen: SEEN,
                 reassemblies: REASSEMBLIES,
                 contexts: CONTEXTS,
-                vrbs: &mut [],
-                peers: &mut [],
-                transfers: &mut [],
-                inbounds: &mut [],
+                vrbs: VRBS,
+                peers: PEERS,
+                transfers: TRANSFERS,
+                inbounds: INBOUNDS,
                 addresses: ADDRESSES,
                 neighbors: NEIGHBORS,
                 routes: ROUTES,

@@ -6,11 +6,15 @@ pub(crate) enum Part {
     Fragmentation,
     Reassembly,
     Protocol,
+    Forwarding,
+    Recovery,
+    Congestion,
     Ghc,
     Interface,
     Mac,
     Ipv6,
     Extensions,
+    Ipv6Fragments,
     Icmpv6,
     Udp,
     Buffer,
@@ -24,15 +28,19 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Fragmentation,
         Self::Reassembly,
         Self::Protocol,
+        Self::Forwarding,
+        Self::Recovery,
+        Self::Congestion,
         Self::Ghc,
         Self::Interface,
         Self::Mac,
         Self::Ipv6,
         Self::Extensions,
+        Self::Ipv6Fragments,
         Self::Icmpv6,
         Self::Udp,
         Self::Buffer,
@@ -50,11 +58,15 @@ impl Part {
             Self::Fragmentation => "6LoWPAN: fragmentation",
             Self::Reassembly => "6LoWPAN: reassembly",
             Self::Protocol => "6LoWPAN: protocol, IPHC, contexts",
+            Self::Forwarding => "6LoWPAN: fragment forwarding (RFC 8930)",
+            Self::Recovery => "6LoWPAN: fragment recovery (RFC 8931)",
+            Self::Congestion => "6LoWPAN: congestion control of fragments",
             Self::Ghc => "6LoWPAN: GHC (RFC 7400)",
             Self::Interface => "interface, 802.15.4 frames",
             Self::Mac => "CSMA/CA, retries, duplicates",
             Self::Ipv6 => "IPv6",
             Self::Extensions => "IPv6 extension headers",
+            Self::Ipv6Fragments => "IPv6 fragments",
             Self::Icmpv6 => "ICMPv6",
             Self::Udp => "UDP, sockets",
             Self::Buffer => "packet buffer",
@@ -68,14 +80,43 @@ impl Part {
         }
     }
 
-    /// The adaptation layer, as in table 3 of Lenders, Schmidt and Wählisch 2021.
+    /// The adaptation layer with hop-wise reassembly.
     pub(crate) const LOWPAN: [Self; 3] = [Self::Fragmentation, Self::Reassembly, Self::Protocol];
+
+    /// The adaptation layer in the rows of table 3 of Lenders, Schmidt and Wählisch 2021: hop-wise reassembly, fragment
+    /// forwarding, selective fragment recovery.
+    pub(crate) const LOWPAN_ROWS: [[&[Self]; 3]; 4] = [
+        [&[Self::Fragmentation]; 3],
+        [&[Self::Reassembly]; 3],
+        [&[], &[Self::Forwarding], &[Self::Forwarding]],
+        [
+            &[Self::Protocol],
+            &[Self::Protocol],
+            &[Self::Protocol, Self::Recovery, Self::Congestion],
+        ],
+    ];
+
+    /// What a router of 6LoWPAN, IPv6, ICMPv6 and UDP can be without, beside interface and MAC: other stacks that are
+    /// measured have none of it.
+    pub(crate) const MORE: [Self; 6] = [
+        Self::Forwarding,
+        Self::Recovery,
+        Self::Congestion,
+        Self::Ghc,
+        Self::Extensions,
+        Self::Ipv6Fragments,
+    ];
 
     /// What belongs to nobody: shared code and what the compiler adds.
     pub(crate) const REST: [Self; 3] = [Self::Shared, Self::BuiltIns, Self::Rest];
 
     /// What is below the adaptation layer.
     pub(crate) const LINK: [Self; 2] = [Self::Interface, Self::Mac];
+
+    /// Whether the part is of a router of 6LoWPAN, IPv6, ICMPv6 and UDP, and of nothing else.
+    pub(crate) fn is_router(self) -> bool {
+        self.is_stack() && !Self::LINK.contains(&self) && !Self::MORE.contains(&self)
+    }
 
     /// Whether the part is of the stack, and not of what runs it.
     pub(crate) fn is_stack(self) -> bool {
@@ -98,25 +139,36 @@ pub(crate) enum Claim {
 /// Files by the beginning of their path in `crates/sixlo/src`, the more specific first.
 const FILES: &[(&str, Claim, Part)] = &[
     ("lowpan/cut", Claim::Protocol, Part::Fragmentation),
+    ("lowpan/reassembly/part", Claim::Protocol, Part::Recovery),
     ("lowpan/reassembly", Claim::Protocol, Part::Reassembly),
+    ("lowpan/forward", Claim::Protocol, Part::Forwarding),
+    ("lowpan/vrb", Claim::Protocol, Part::Forwarding),
+    ("lowpan/peers", Claim::Protocol, Part::Forwarding),
+    ("lowpan/recover", Claim::Protocol, Part::Recovery),
     ("lowpan", Claim::Protocol, Part::Protocol),
     ("wire/iphc", Claim::Protocol, Part::Protocol),
+    ("wire/lowpan/rfrag", Claim::Protocol, Part::Recovery),
     ("wire/lowpan", Claim::Protocol, Part::Protocol),
+    ("congure", Claim::Protocol, Part::Congestion),
     ("wire/ghc", Claim::Protocol, Part::Ghc),
     ("netif", Claim::Protocol, Part::Interface),
     ("mac", Claim::Protocol, Part::Mac),
     ("ipv6/extensions", Claim::Protocol, Part::Extensions),
+    ("ipv6/fragment", Claim::Protocol, Part::Ipv6Fragments),
+    ("ipv6/relay", Claim::Protocol, Part::Forwarding),
     ("ipv6", Claim::Protocol, Part::Ipv6),
     ("icmpv6", Claim::Protocol, Part::Icmpv6),
     ("udp", Claim::Protocol, Part::Udp),
     ("sock", Claim::Protocol, Part::Udp),
     ("wire/ieee802154", Claim::Format, Part::Interface),
     ("wire/fcs", Claim::Format, Part::Interface),
+    ("wire/ipv6_ext/fragment", Claim::Format, Part::Ipv6Fragments),
     ("wire/ipv6_ext", Claim::Format, Part::Extensions),
     ("wire/ipv6", Claim::Format, Part::Ipv6),
     ("wire/icmpv6", Claim::Format, Part::Icmpv6),
     ("wire/udp", Claim::Format, Part::Udp),
     ("pktbuf", Claim::Ground, Part::Buffer),
+    ("stack/fragments", Claim::Protocol, Part::Ipv6Fragments),
     ("stack", Claim::Ground, Part::Dispatcher),
     ("ground", Claim::Ground, Part::Dispatcher),
     ("netreg", Claim::Ground, Part::Dispatcher),
@@ -185,6 +237,8 @@ pub(crate) fn of_static(name: &str) -> Part {
     match name.rsplit("::").next().unwrap_or(name) {
         "CUTS" => Part::Fragmentation,
         "REASSEMBLIES" => Part::Reassembly,
+        "VRBS" | "PEERS" => Part::Forwarding,
+        "TRANSFERS" | "INBOUNDS" => Part::Recovery,
         "CONTEXTS" => Part::Protocol,
         "IFACES" => Part::Interface,
         "SEEN" => Part::Mac,

@@ -82,9 +82,8 @@ impl Weighed {
     fn lines(&self) -> Vec<(&'static str, Taken)> {
         let parts = Part::ALL.iter().map(|part| (part.name(), self.of(*part)));
         let mut lines: Vec<(&str, Taken)> = parts.collect();
-        let stack_only = |part: Part| part.is_stack() && !Part::LINK.contains(&part);
         lines.push(("all of 6LoWPAN", self.sum(|part| Part::LOWPAN.contains(&part))));
-        lines.push(("the stack without interface and MAC", self.sum(stack_only)));
+        lines.push(("the router without interface and MAC", self.sum(Part::is_router)));
         lines.push(("the stack", self.sum(Part::is_stack)));
         lines.push(("the image", self.sum(|_| true)));
         let (rom, ram) = (self.panics, 0);
@@ -132,42 +131,53 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// Table 3 of Lenders, Schmidt and Wählisch 2021, with a column of ours.
+/// Table 3 of Lenders, Schmidt and Wählisch 2021, with columns of ours: of hop-wise reassembly, with fragment forwarding,
+/// with forwarding and recovery.
 fn print_lowpan(build: &Build) {
     println!(
-        "\n6LoWPAN with hop-wise reassembly (HWR): 64 datagrams to send, 1 reassembly, 16 contexts, opt-level {}",
+        "\n6LoWPAN: 64 datagrams to send, 1 reassembly, 16 contexts, 16 virtual reassemblies, 64 transfers with recovery, opt-level {}",
         build.level
     );
     println!(
-        "  {:30}{:>14}{:>14}{:>14}{:>14}",
-        "ROM / RAM", "sixlo HWR", "GNRC HWR", "GNRC FF", "GNRC SFR"
+        "  {:27}{:>13}{:>13}{:>13}{:>13}{:>13}{:>13}",
+        "ROM / RAM", "sixlo HWR", "sixlo FF", "sixlo SFR", "GNRC HWR", "GNRC FF", "GNRC SFR"
     );
-    let cell = |taken: Taken| format!("{} / {}", taken.rom, taken.ram);
-    let own = [
-        Some(Part::Fragmentation),
-        Some(Part::Reassembly),
-        None,
-        Some(Part::Protocol),
-    ];
-    for (own, (name, published)) in own.iter().zip(published::LOWPAN) {
-        let own = own.map_or("n/a".to_owned(), |part| cell(build.lowpan.of(part)));
-        println!(
-            "  {name:30}{own:>14}{:>14}{:>14}{:>14}",
-            published[0], published[1], published[2]
-        );
+    let row = |name: &str, own: [&[Part]; 3], published: [&str; 3]| {
+        print!("  {name:27}");
+        for parts in own {
+            let taken = build.lowpan.sum(|part| parts.contains(&part));
+            // What is not linked cannot be measured.
+            let known = parts
+                .iter()
+                .all(|part| *part == Part::Congestion || build.lowpan.of(*part).rom > 0);
+            let cell = match (parts, known) {
+                ([], _) => "n/a".to_owned(),
+                (_, false) => "not yet".to_owned(),
+                _ => cell(taken),
+            };
+            print!("{cell:>13}");
+        }
+        println!("{:>13}{:>13}{:>13}", published[0], published[1], published[2]);
+    };
+    for ((name, published), own) in published::LOWPAN.into_iter().zip(Part::LOWPAN_ROWS) {
+        row(name, own, published);
     }
-    let sum = build.lowpan.sum(|part| Part::LOWPAN.contains(&part));
-    let [hwr, ff, sfr] = published::LOWPAN_SUM;
-    println!("  {:30}{:>14}{hwr:>14}{ff:>14}{sfr:>14}", "sum", cell(sum));
-    println!("  sixlo FF and SFR: not yet measured");
+    let columns = [0, 1, 2].map(|column| Part::LOWPAN_ROWS.map(|row| row[column]).concat());
+    let [hwr, ff, sfr] = &columns;
+    row("sum", [hwr, ff, sfr], published::LOWPAN_SUM);
     println!(
         "  beside it: packet buffer {}, with the 64 descriptors of datagrams to send",
         cell(build.lowpan.of(Part::Buffer))
     );
     println!("  {}", published::LOWPAN_ORIGIN);
     for (name, figures) in published::LOWPAN_OTHERS {
-        println!("  {name:30}{figures:>14}");
+        println!("  {name:27}{figures:>13}");
     }
+}
+
+/// ROM and RAM in one cell of a table.
+fn cell(taken: Taken) -> String {
+    format!("{} / {}", taken.rom, taken.ram)
 }
 
 /// Every part of the router, in both builds.
@@ -189,7 +199,7 @@ fn print_parts(builds: &[Build; 2]) {
 /// Whole stacks, and what one part or another adds.
 fn print_whole(build: &Build) {
     let router = &build.router;
-    let stack = router.sum(|part| part.is_stack() && !Part::LINK.contains(&part));
+    let stack = router.sum(Part::is_router);
     let ram = router.sum(Part::is_stack).ram;
     println!("\nwhole stacks: 6LoWPAN + IPv6 + ICMPv6 + UDP");
     println!(
@@ -203,22 +213,16 @@ fn print_whole(build: &Build) {
             whole.name, whole.rom, whole.ram, whole.origin
         );
     }
-    println!("what is in the router or would come to it");
-    let adds = |what: &str, taken: Taken, note: &str| {
-        println!("  {what:40}{:>8}{:>8}  {note}", taken.rom, taken.ram);
-    };
-    adds("CSMA/CA, retries, duplicates (MAC)", router.of(Part::Mac), "");
-    adds("interface, IEEE 802.15.4 frames", router.of(Part::Interface), "");
-    adds(
-        "IPv6 extension headers",
-        router.of(Part::Extensions),
-        "included above",
-    );
-    adds(
-        "GHC (RFC 7400)",
-        router.of(Part::Ghc),
-        "a codec that the stack does not call: it is not linked, and adds nothing",
-    );
+    println!("what comes to it");
+    for part in Part::LINK.into_iter().chain(Part::MORE) {
+        let Taken { rom, ram } = router.of(part);
+        let note = if rom == 0 {
+            "not linked where it is not called"
+        } else {
+            ""
+        };
+        println!("  {:40}{rom:>8}{ram:>8}  {note}", part.name());
+    }
 }
 
 /// Speed and memory stack of the same builds.

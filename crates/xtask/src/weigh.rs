@@ -128,21 +128,35 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// The addresses that code holds: in words between the instructions, and in MOVW (Armv7-M Architecture Reference Manual,
-/// A7.7.76, encoding T3), whose 16 bits are the whole address where the flash is smaller than 64 KiB.
+/// The addresses that code holds: in words between the instructions, and in MOVW with the MOVT that follows it soon (Armv7-M
+/// Architecture Reference Manual, A7.7.76, encoding T3, and A7.7.79); without one, the 16 bits of MOVW are the whole.
 fn addresses_in_code(bytes: &[u8]) -> Vec<(u64, u64)> {
     let mut found: Vec<(u64, u64)> = words(bytes).collect();
     for (at, four) in bytes.windows(4).enumerate().step_by(2) {
-        let (high, low) = (
-            u16::from_le_bytes([four[0], four[1]]),
-            u16::from_le_bytes([four[2], four[3]]),
-        );
-        if high & 0xfbf0 == 0xf240 && low & 0x8000 == 0 {
-            let value = (high & 0xf) << 12 | (high >> 10 & 1) << 11 | (low >> 12 & 7) << 8 | low & 0xff;
-            found.push((at as u64, value.into()));
+        if let Some((low, register)) = half_of_address(four, MOVW) {
+            let behind = bytes.get(at + 4..).unwrap_or_default();
+            let near = behind.windows(4).take(MOVT_WITHIN_BYTES).step_by(2);
+            let mut high = near.filter_map(|four| half_of_address(four, MOVT));
+            let high = high.find(|(_, other)| *other == register);
+            found.push((at as u64, low | high.map_or(0, |(high, _)| high << 16)));
         }
     }
     found
+}
+
+/// The first halfwords of the two instructions, without the bits of the number in them.
+const MOVW: u16 = 0xf240;
+const MOVT: u16 = 0xf2c0;
+
+/// How far behind a MOVW the other half of its address may stand, in bytes.
+const MOVT_WITHIN_BYTES: usize = 16;
+
+/// The 16 bits that such an instruction loads, and into which register.
+fn half_of_address(four: &[u8], instruction: u16) -> Option<(u64, u16)> {
+    let &[a, b, c, d] = four else { return None };
+    let (high, low) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+    let value = (high & 0xf) << 12 | (high >> 10 & 1) << 11 | (low >> 12 & 7) << 8 | low & 0xff;
+    (high & 0xfbf0 == instruction && low & 0x8000 == 0).then_some((value.into(), low >> 8 & 0xf))
 }
 
 /// The modules in the stack's own struct, with the bytes that each takes.
@@ -172,6 +186,18 @@ mod tests {
         assert_eq!(
             addresses_in_code(&[0x49, 0xf6, 0x5c, 0x71]).last(),
             Some(&(0, 0x9f5c))
+        );
+    }
+
+    #[test]
+    fn a_movt_of_the_same_register_gives_the_upper_half() {
+        // movw r1, #0x9f5c; movt r2, #1; movt r1, #1
+        assert_eq!(
+            addresses_in_code(&[
+                0x49, 0xf6, 0x5c, 0x71, 0xc0, 0xf2, 0x01, 0x02, 0xc0, 0xf2, 0x01, 0x01,
+            ])
+            .last(),
+            Some(&(0, 0x1_9f5c))
         );
     }
 

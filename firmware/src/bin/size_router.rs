@@ -2,4 +2,4 @@
 #![no_std]
 #![no_main]
 
-sixlo_firmware::node!(bytes: 1676, packets: 12, reassemblies: 1);
+sixlo_firmware::node!(bytes: 1676, packets: 12, reassemblies: 1, vrbs: 0, transfers: 0);
