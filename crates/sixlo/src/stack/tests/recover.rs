@@ -333,6 +333,31 @@ fn with_a_window_each_of_its_last_fragments_asks_and_is_answered() {
     }
 }
 
+/// RFC 8931 sections 4.2 and 7.1.
+#[test]
+fn recoverable_fragments_keep_the_gap_at_every_node() {
+    let gap = Duration::from_millis(30);
+    let mut net = Net::chain_with(
+        3,
+        |_| (),
+        |iface| {
+            iface.strategy = Strategy::Recover;
+            iface.fragment_gap = Gap::Fixed(gap);
+        },
+    );
+    assert_eq!(transfer(&mut net, 500), Some(payload(500)));
+    for k in 1..=2 {
+        let times = net.node(k).log.0.iter().filter_map(|(at, event)| match event {
+            Event::RecoverableOut { .. } | Event::RecoverableAckOut { .. } => Some(*at),
+            _ => None,
+        });
+        let times: Vec<_> = times.collect();
+        assert!(times.len() >= 6);
+        assert!(times.windows(2).all(|pair| pair[1] >= pair[0] + gap), "node {k}: {times:?}");
+    }
+    assert_forgotten(&mut net);
+}
+
 #[test]
 fn what_congestion_control_does_is_told_and_done() {
     for kind in Kind::ALL {
