@@ -299,10 +299,16 @@ impl<W: Write> Writer<W> {
 
     fn recovery(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
         const LAYER: &str = "6lowpan";
+        let (id, name, peer) = match *event {
+            Event::RecoverableIn { id, from, .. } => (id, "recoverable-in", from),
+            Event::RecoverableOut { id, to, .. } => (id, "recoverable-out", to),
+            Event::RecoverableAckIn { id, from, .. } => (id, "recoverable-ack-in", from),
+            Event::RecoverableAckOut { id, to, .. } => (id, "recoverable-ack-out", to),
+            _ => return Ok(()),
+        };
+        self.begin(time_ns, node, id.number(), LAYER, name, peer)?;
         match *event {
             Event::RecoverableIn {
-                id,
-                from,
                 tag,
                 sequence,
                 offset,
@@ -310,64 +316,56 @@ impl<W: Write> Writer<W> {
                 ack_request,
                 congested,
                 fate,
+                ..
             } => {
-                self.begin(time_ns, node, id.number(), LAYER, "recoverable-in", from)?;
                 write!(
                     self.out,
                     "tag={tag} sequence={sequence} offset={offset} len={len}"
                 )?;
-                if ack_request {
-                    write!(self.out, " ack=requested")?;
-                }
-                if congested {
-                    write!(self.out, " congestion=met")?;
-                }
+                self.flag(ack_request, " ack=requested")?;
+                self.flag(congested, " congestion=met")?;
                 write!(self.out, " fate={}", fate_name(fate))?;
                 if let FragmentFate::Dropped(reason) = fate {
                     write!(self.out, " reason={}", reason.name())?;
                 }
             }
             Event::RecoverableOut {
-                id,
-                to,
                 tag,
                 sequence,
                 offset,
                 len,
                 ack_request,
+                ..
             } => {
-                self.begin(time_ns, node, id.number(), LAYER, "recoverable-out", to)?;
                 write!(
                     self.out,
                     "tag={tag} sequence={sequence} offset={offset} len={len}"
                 )?;
-                if ack_request {
-                    write!(self.out, " ack=requested")?;
-                }
+                self.flag(ack_request, " ack=requested")?;
             }
             Event::RecoverableAckIn {
-                id,
-                from: peer,
                 tag,
                 bitmap,
                 congested,
+                ..
             }
             | Event::RecoverableAckOut {
-                id,
-                to: peer,
                 tag,
                 bitmap,
                 congested,
+                ..
             } => {
-                let name = match event {
-                    Event::RecoverableAckIn { .. } => "recoverable-ack-in",
-                    _ => "recoverable-ack-out",
-                };
-                self.begin(time_ns, node, id.number(), LAYER, name, peer)?;
-                let met = if congested { " congestion=met" } else { "" };
-                write!(self.out, "tag={tag} bitmap={bitmap:08x}{met}")?;
+                write!(self.out, "tag={tag} bitmap={bitmap:08x}")?;
+                self.flag(congested, " congestion=met")?;
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn flag(&mut self, is_set: bool, text: &str) -> io::Result<()> {
+        if is_set {
+            self.out.write_all(text.as_bytes())?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use sixlo::wire::iphc::Context;
 use crate::link::{extended, global};
 
 /// The memory of a node: little of everything.
-type Store = Fixed<4096, 24, 2, 2, 4, 2>;
+type Store = Fixed<4096, 24, 2, 2, 4, 2, 2>;
 
 const IFACE: IfaceId = IfaceId(0);
 const NODES: usize = 3;
@@ -80,6 +80,8 @@ struct Mesh<'a> {
     late: Vec<Vec<u8>>,
     sent: u16,
     twice: bool,
+    /// Whether a node begins a datagram anew that was not acknowledged (RFC 8931 section 7.1, MaxDatagramRetries).
+    repeats: bool,
     received: Vec<u16>,
 }
 
@@ -98,6 +100,10 @@ pub fn mesh(data: &[u8]) {
         late: Vec::new(),
         sent: 0,
         twice: false,
+        repeats: run
+            .strategies
+            .iter()
+            .any(|strategy| strategy_of(*strategy) == Strategy::Recover),
         received: Vec::new(),
     };
     for step in run.steps.iter().take(60) {
@@ -116,6 +122,7 @@ pub fn mesh(data: &[u8]) {
         assert_eq!((buf.live(), buf.used()), (0, 0), "something is left");
         assert_eq!(member.stack.next_deadline(mesh.now), None, "a timer is left");
         assert_eq!(member.stack.get(Target::Stack, Opt::Forwards), Ok(0));
+        assert_eq!(member.stack.get(Target::Stack, Opt::Transfers), Ok(0));
         assert_eq!(member.stack.reassemblies(), 0);
     }
 }
@@ -130,7 +137,7 @@ impl<'a> Member<'a> {
             Eviction::Never
         };
         let mut stack = Stack::new(store.lend(), &config).expect("it suffices");
-        let strategy = Strategy::ALL[usize::from(strategy) % Strategy::ALL.len()];
+        let strategy = strategy_of(strategy);
         let mut iface = IfaceConfig::new([2, 0, 0, 0, 0, 0, 0, number as u8]);
         iface.caps = Caps {
             csma: true,
@@ -159,6 +166,10 @@ impl<'a> Member<'a> {
             frame: [0; FRAME_LEN_MAX],
         }
     }
+}
+
+fn strategy_of(number: u8) -> Strategy {
+    Strategy::ALL[usize::from(number) % Strategy::ALL.len()]
 }
 
 /// The payload of a datagram: its number, and bytes that follow from it.
@@ -214,8 +225,13 @@ impl Mesh<'_> {
             self.twice |= matches!(fate, Fate::Twice);
             self.late.push(frame);
         }
-        // Whoever did not hear the acknowledgement may send again.
-        self.twice |= matches!(fate, Fate::Unheard);
+        // Whoever did not hear the acknowledgement may send again, be it the link's or that of the datagram.
+        let unheard = match fate {
+            Fate::Unheard => true,
+            Fate::Lost | Fate::Swallowed | Fate::Late => self.repeats,
+            Fate::Arrives | Fate::Twice => false,
+        };
+        self.twice |= unheard;
         let outcome = match fate {
             Fate::Lost | Fate::Unheard if ack_request => TxOutcome::NoAck,
             _ if ack_request => TxOutcome::Acked,

@@ -353,7 +353,10 @@ fn recoverable_fragments_keep_the_gap_at_every_node() {
         });
         let times: Vec<_> = times.collect();
         assert!(times.len() >= 6);
-        assert!(times.windows(2).all(|pair| pair[1] >= pair[0] + gap), "node {k}: {times:?}");
+        assert!(
+            times.windows(2).all(|pair| pair[1] >= pair[0] + gap),
+            "node {k}: {times:?}"
+        );
     }
     assert_forgotten(&mut net);
 }
