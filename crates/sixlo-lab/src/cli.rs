@@ -33,7 +33,7 @@ const QUICK_START: &str = "quick-start";
 
 const ABOUT: &str = "Runs experiments on low-power radio networks: the sixlo stack on every node of a simulated mesh.
 
-Without a command it runs the quick start: 50 nodes, UDP over up to six hops, four payload sizes, three seeds.";
+Without a command it runs the quick start: 50 nodes, four ways to forward what no frame holds, four payload sizes, three seeds.";
 
 const EXAMPLES: &str = "Examples:
   sixlo                              the quick start; writes sixlo-results/quick-start

@@ -8,6 +8,7 @@ use crate::campaign::PointResult;
 use crate::files::replace;
 use crate::scenario::Scenario;
 
+pub mod advice;
 mod figures;
 mod layout;
 mod page;

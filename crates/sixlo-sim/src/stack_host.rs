@@ -238,7 +238,7 @@ fn interface(plan: &Plan, index: u16) -> IfaceConfig {
     iface.pan_id_compression = config.link.pan_id_compression;
     iface.strategy = config.stack.strategy.of_stack();
     iface.fragment_gap = config.stack.gap();
-    iface.mtu = config.stack.mtu_bytes;
+    iface.mtu = config.stack.mtu();
     let hardware = matches!(&config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
     iface.caps = Caps {
         csma: hardware,

@@ -87,6 +87,9 @@ fn tell(
 ) -> io::Result<()> {
     writeln!(out, "{}\n", scenario.title)?;
     writeln!(out, "{}", Table::new(scenario, points).for_terminal())?;
+    if let Some(advice) = report::advice::advice(scenario, points) {
+        writeln!(out, "{advice}")?;
+    }
     let folder = options.out.display();
     writeln!(out, "Written to {folder}:")?;
     let line = |out: &mut dyn Write, path: &str, what: &str| writeln!(out, "  {path:<44}  {what}");

@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Provenance;
+use super::advice::advice;
 use super::figures::Figure;
 use super::table::Table;
 use crate::campaign::PointResult;
@@ -90,6 +91,9 @@ fn results(scenario: &Scenario, points: &[PointResult]) -> Markup {
     html! {
         section {
             h2 { "Results" }
+            @if let Some(advice) = advice(scenario, points) {
+                @for line in advice.lines() { p.lead { (line.trim()) } }
+            }
             div.scroll {
                 table {
                     thead {

@@ -208,3 +208,30 @@ fn a_campaign_of_one_point_and_one_that_lost_nothing_have_reports_too() {
     result.latencies_ms = BTreeMap::from([(1, (Vec::new(), 7))]);
     written(&lone, &[result]);
 }
+
+#[test]
+fn the_advice_names_the_strategy_that_delivers_most_and_why_the_others_lose() {
+    let mut compared = scenario(SCENARIO);
+    compared.axes = vec!["stack.strategy".into(), "traffic.payload_bytes".into()];
+    let points = vec![
+        point(&["forward", "512"], [0.2, 0.3, 0.25]),
+        point(&["hop-wise", "512"], [0.8, 0.9, 0.85]),
+    ];
+    let text = advice::advice(&compared, &points).unwrap();
+    assert!(
+        text.starts_with("Use hop-wise: over all payloads it delivers 85.0 %"),
+        "{text}"
+    );
+    assert!(
+        text.contains("forward delivers 25.0 %") && text.contains("end by no-buffer (83 %)"),
+        "{text}"
+    );
+    assert!(!text.contains("cannot tell"), "{text}");
+    let near = vec![
+        point(&["forward", "512"], [0.7, 0.9, 0.8]),
+        point(&["hop-wise", "512"], [0.8, 0.9, 0.85]),
+    ];
+    assert!(advice::advice(&compared, &near).unwrap().contains("cannot tell"));
+    compared.axes[0] = "mac.max_retries".into();
+    assert_eq!(advice::advice(&compared, &points), None);
+}

@@ -343,6 +343,6 @@ fn a_number_of_the_stack_that_cannot_be_is_refused_at_its_place() {
         text,
         &["my.toml:3:10", "`stack.recover.window`: 33 fragments", "1 to 32"],
     );
-    let text = "topology = \"lille-50\"\n[stack]\nmtu_bytes = 124\n";
-    refused(text, &["my.toml:3:13", "`stack.mtu_bytes`", "end-to-end"]);
+    let text = "topology = \"lille-50\"\n[stack]\nmtu_bytes = 1281\n";
+    refused(text, &["my.toml:3:13", "`stack.mtu_bytes`", "56 to 1280"]);
 }

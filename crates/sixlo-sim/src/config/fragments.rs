@@ -212,8 +212,18 @@ impl Recover {
 
 /// The least MTU that carries a fragment of 8 bytes: IPv6 header, fragment header, 8 bytes (RFC 8200 section 4.5).
 const MTU_BYTES_MIN: u16 = 56;
+/// The least MTU that IPv6 allows (RFC 8200 section 5), and the most that RFC 4944 section 4 offers.
+const MTU_BYTES: u16 = 1_280;
 
 impl Stack {
+    /// The largest IPv6 packet of the interface: that of IPv6 unless fragments are end to end.
+    pub const fn mtu(&self) -> u16 {
+        match self.strategy {
+            Strategy::EndToEnd => self.mtu_bytes,
+            Strategy::HopWise | Strategy::Forward | Strategy::Recover => MTU_BYTES,
+        }
+    }
+
     /// The time between frames with fragments.
     pub fn gap(&self) -> Gap {
         self.fragment_gap_us.map_or(Gap::Derived, |us| {
@@ -281,16 +291,9 @@ impl Stack {
         within(
             "mtu_bytes",
             self.mtu_bytes.into(),
-            (MTU_BYTES_MIN.into(), 1_280),
+            (MTU_BYTES_MIN.into(), MTU_BYTES.into()),
             " bytes",
         )?;
-        if self.mtu_bytes < 1_280 && self.strategy != Strategy::EndToEnd {
-            return Err(Problem::new(
-                "stack.mtu_bytes",
-                format!("{} bytes, less than IPv6 allows", self.mtu_bytes),
-                "1280, or strategy = \"end-to-end\" (an experiment)",
-            ));
-        }
         Ok(())
     }
 }

@@ -91,15 +91,21 @@ fn what_is_not_said_about_fragments_is_as_the_stack_has_it() {
 }
 
 #[test]
-fn an_mtu_below_that_of_ipv6_goes_with_ipv6_fragments_only() {
-    let mut stack = Stack {
-        mtu_bytes: 124,
+fn an_mtu_below_that_of_ipv6_is_that_of_end_to_end_fragments_only() {
+    for strategy in Strategy::ALL {
+        let stack = Stack {
+            mtu_bytes: 124,
+            strategy,
+            ..Stack::default()
+        };
+        assert_eq!(stack.check_fragments(), Ok(()));
+        assert_eq!(stack.mtu() < 1_280, strategy == Strategy::EndToEnd);
+    }
+    let stack = Stack {
+        mtu_bytes: 1_281,
         ..Stack::default()
     };
-    let problem = stack.check_fragments().unwrap_err();
-    assert_eq!(problem.key, "stack.mtu_bytes");
-    stack.strategy = Strategy::EndToEnd;
-    assert_eq!(stack.check_fragments(), Ok(()));
+    assert_eq!(stack.check_fragments().unwrap_err().key, "stack.mtu_bytes");
 }
 
 #[test]
