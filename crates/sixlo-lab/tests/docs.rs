@@ -86,6 +86,15 @@ fn all_keys() -> BTreeSet<String> {
         radio: Radio::At86rf23x(At86rf23x::default()),
         ..base.clone()
     });
+    configs.extend(["cpu.cortex-m3 = {}", "cpu.cortex-m0plus = {}"].map(|text| {
+        Config {
+            cpu: toml::from_str::<toml::Table>(text).unwrap()["cpu"]
+                .clone()
+                .try_into()
+                .unwrap(),
+            ..base.clone()
+        }
+    }));
     configs.push(Config {
         medium: Medium::Links(links),
         ..base
