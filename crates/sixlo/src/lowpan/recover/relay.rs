@@ -10,6 +10,7 @@ use crate::lowpan::{Eviction, Lowpan, Mark, Ways};
 use crate::netapi::{Msg, Ty};
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Class, Meta, Pkt};
+use crate::time::Duration;
 use crate::trace::{FragmentFate, Module, PktId, Reason, Sink};
 use crate::wire::copy;
 use crate::wire::iphc::Contexts;
@@ -89,7 +90,7 @@ impl Lowpan<'_> {
         };
         let reassembly = self.reassembler.config();
         let evict = (reassembly.eviction == Eviction::Stalest).then_some(reassembly.progress_window);
-        let timeout = self.forward.timeout;
+        let timeout = self.silence_max();
         self.vrbs
             .open(cx.now, Kind::Recover, (from, to), size, timeout, evict)
     }
@@ -126,7 +127,7 @@ impl Lowpan<'_> {
         whole.copy(headers.consumed, place.get_mut(copied..).unwrap_or_default());
         let _queued = cx.core.buf.push(&mut self.outbox, packet);
         self.vrbs.entry_mut(index).next = difference.cast_unsigned();
-        self.vrbs.set_deadline(index, cx.now + self.forward.timeout);
+        self.vrbs.set_deadline(index, cx.now + self.silence_max());
         Ok(())
     }
 
@@ -144,7 +145,7 @@ impl Lowpan<'_> {
         match self.send_next_on(cx, ways, index, fragment) {
             Ok(()) => {
                 self.vrbs.entry_mut(index).progressed = true;
-                self.vrbs.set_deadline(index, cx.now + self.forward.timeout);
+                self.vrbs.set_deadline(index, cx.now + self.silence_max());
                 forwarded()
             }
             Err(Reason::PacketTooBig) => self.refuse(cx, index, fragment),
@@ -281,7 +282,7 @@ impl Lowpan<'_> {
                 self.vrbs.entry_mut(index).kind = Kind::Full;
                 self.vrbs.set_deadline(index, cx.now + linger);
             }
-            _ => self.vrbs.set_deadline(index, cx.now + self.forward.timeout),
+            _ => self.vrbs.set_deadline(index, cx.now + self.silence_max()),
         }
         let back = RfragAck {
             // RFC 8931 section 5.1: the tags have 8 bits.
@@ -290,6 +291,13 @@ impl Lowpan<'_> {
         };
         self.send_bytes(cx, &back.emit(), to, id);
         true
+    }
+
+    /// How long a datagram is remembered after a fragment or an acknowledgement of it passed (RFC 8931 section 7, inactivity
+    /// cleanup timer): a sender that has not given up is silent no longer than its longest time-out.
+    fn silence_max(&self) -> Duration {
+        let silence = self.transfers.config().arq_timeout_max.times(2);
+        silence.min(self.forward.timeout)
     }
 
     /// Whether fragments that go out over an interface met congestion here.
