@@ -133,14 +133,14 @@ impl Sink for Ledger {
             Event::End { end, .. } => {
                 self.live -= 1;
                 if let End::Dropped(reason) = end {
-                    self.drops[reason as usize] += 1;
+                    self.drops[reason.place()] += 1;
                 }
             }
             Event::FrameDropped { reason, .. }
             | Event::FragmentIn {
                 fate: FragmentFate::Dropped(reason),
                 ..
-            } => self.drops[reason as usize] += 1,
+            } => self.drops[reason.place()] += 1,
             _ => {}
         }
     }
@@ -355,7 +355,7 @@ impl<'a> Node<'a> {
         assert_eq!(self.ledger.live, buf.live(), "what began and did not end");
         assert!(self.stack.reassemblies() <= self.sizes.reassemblies);
         for reason in Reason::ALL {
-            let told = self.ledger.drops[*reason as usize];
+            let told = self.ledger.drops[reason.place()];
             assert_eq!(self.stack.drops(*reason), told, "{reason:?} is counted and told");
         }
         // Release builds have no such check.

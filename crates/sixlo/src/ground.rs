@@ -54,7 +54,7 @@ impl<'a> Core<'a> {
 
     /// How many packets and frames were dropped for this reason since the stack started.
     pub const fn drops(&self, reason: Reason) -> u32 {
-        self.drops[reason as usize]
+        self.drops[reason.place()]
     }
 
     /// Whether a packet has to wait before it goes to `module`: others wait for one of higher priority, or for the same,
@@ -183,7 +183,7 @@ impl<S: Sink> Cx<'_, '_, S> {
     /// Counts something dropped that was no packet yet, or no packet any more.
     #[cfg_attr(target_os = "none", inline(never))]
     pub fn count(&mut self, reason: Reason) {
-        let counter = &mut self.core.drops[reason as usize];
+        let counter = &mut self.core.drops[reason.place()];
         *counter = counter.saturating_add(1);
     }
 }

@@ -5,12 +5,12 @@ use core::net::Ipv6Addr;
 
 use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
-use crate::pktbuf::{Class, Pkt, PktBuf};
+use crate::pktbuf::{Class, NoRoom, Pkt, PktBuf};
 use crate::time::{Duration, Instant};
 use crate::trace::{Module, PktId, Reason, Sink};
 use crate::udp;
 use crate::wire::checksum::Checksum;
-use crate::wire::icmpv6::{HEADER_LEN, Header, Message, Problem, QUOTE_LEN_MAX, header_len};
+use crate::wire::icmpv6::{HEADER_LEN, Message, Problem, QUOTE_LEN_MAX, header_len};
 use crate::wire::ipv6::{self, Ecn, Kind, NextHeader, TrafficClass};
 use crate::wire::ipv6_ext;
 
@@ -182,9 +182,8 @@ fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
     if matches!(ipv6::kind(&request.src), Kind::Unspecified | Kind::Multicast) {
         return Err(Reason::Ipv6Address);
     }
-    *buf.write_at(packet, 0)? = [ECHO_REPLY, 0, 0, 0];
-    let sum = sum(buf, packet, 0);
-    *buf.write_at(packet, 2)? = sum.to_be_bytes();
+    buf.write_bytes(packet, 0, &[ECHO_REPLY, 0, 0, 0])?;
+    write_sum(buf, packet, 0)?;
     // The reply comes from the address that was asked; for a multicast one the output chooses (section 4.2).
     let src = if request.dst.is_multicast() {
         Ipv6Addr::UNSPECIFIED
@@ -203,14 +202,17 @@ fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
     // Extension headers go; there was a header of IPv6 in front of them.
     buf.unmark(packet, ipv6::HEADER_LEN);
     buf.discard_marked(packet);
-    *buf.write_at(packet, 0)? = head.emit();
+    udp::put_ipv6_header(buf, packet, &head)?;
     cx.turn_around(packet, Module::Icmpv6);
     Ok(())
 }
 
-/// The sum that stands in a checksum field until the IPv6 output adds the addresses.
-fn sum(buf: &PktBuf<'_>, packet: &Pkt, offset: usize) -> u16 {
-    !udp::sum(buf, packet, offset, Checksum::new()).finish()
+/// Writes the sum that stands in the checksum field of a message until the IPv6 output adds the addresses. The message
+/// begins `offset` bytes behind the cursor.
+#[cfg_attr(target_os = "none", inline(never))]
+fn write_sum(buf: &mut PktBuf<'_>, packet: &Pkt, offset: usize) -> Result<(), NoRoom> {
+    let sum = !udp::sum(buf, packet, offset, Checksum::new()).finish();
+    buf.write_bytes(packet, offset + 2, &sum.to_be_bytes())
 }
 
 /// Writes headers and quote of an error.
@@ -221,11 +223,8 @@ fn write_error(
     head: &ipv6::Header,
     message: Message,
 ) -> Result<(), Reason> {
-    *buf.write_at(error, 0)? = head.emit();
-    let mut bytes = [0; HEADER_LEN];
-    let header = Header { message, checksum: 0 };
-    header.emit(&mut bytes).map_err(|_| Reason::Icmpv6Malformed)?;
-    *buf.write_at(error, ipv6::HEADER_LEN)? = bytes;
+    udp::put_ipv6_header(buf, error, head)?;
+    buf.write_bytes(error, ipv6::HEADER_LEN, &message.head())?;
     // In steps, because a packet cannot be read and another written at once.
     let (start, mut offset, mut step) = (ipv6::HEADER_LEN + HEADER_LEN, 0, [0; 64]);
     while start + offset < buf.len(error) {
@@ -237,9 +236,7 @@ fn write_error(
         buf.write_bytes(error, start + offset, &step[..copied])?;
         offset += copied;
     }
-    let sum = sum(buf, error, ipv6::HEADER_LEN);
-    *buf.write_at(error, ipv6::HEADER_LEN + 2)? = sum.to_be_bytes();
-    Ok(())
+    Ok(write_sum(buf, error, ipv6::HEADER_LEN)?)
 }
 
 /// Whether RFC 4443 section 2.4 (e) allows an error about this packet.

@@ -150,10 +150,10 @@ const fn count(counter: &mut u32, n: u32) {
 }
 
 impl IfaceConfig {
-    /// The link-layer addresses: the extended one, and the short one if there is one.
-    pub fn link_addrs(&self) -> impl Iterator<Item = LinkAddr> {
-        let short = self.short.map(LinkAddr::Short);
-        core::iter::once(LinkAddr::Extended(self.extended)).chain(short)
+    /// The link-layer addresses: the extended one, and the short one or none.
+    pub fn link_addrs(&self) -> [LinkAddr; 2] {
+        let short = self.short.map_or(LinkAddr::None, LinkAddr::Short);
+        [LinkAddr::Extended(self.extended), short]
     }
 }
 

@@ -328,6 +328,7 @@ impl<'a> PktBuf<'a> {
         Done(())
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn take_seg(&mut self, filled: Seg) -> Option<u16> {
         let at = self.free_seg;
         if at == 0 {

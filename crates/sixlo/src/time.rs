@@ -56,6 +56,7 @@ impl Duration {
     }
 
     /// The span `times` times over; stops at the largest value.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub const fn times(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times))
     }

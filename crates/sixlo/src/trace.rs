@@ -89,19 +89,28 @@ impl Module {
 
 /// Declares the reasons for which a packet can be dropped, each with its name in traces and tables.
 macro_rules! reasons {
-    ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
+    ($(#[$first_doc:meta])* $first:ident => $first_name:literal, $($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
         /// Why a packet was dropped, or a frame was not taken.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum Reason { $($(#[$doc])* $variant,)* }
+        pub enum Reason {
+            // From 1, so that no reason is all-zero bits in a table.
+            $(#[$first_doc])* $first = 1,
+            $($(#[$doc])* $variant,)*
+        }
 
         impl Reason {
             /// All reasons, in the order of their numbers.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            pub const ALL: &'static [Self] = &[Self::$first, $(Self::$variant,)*];
+
+            /// The place in [`ALL`](Self::ALL).
+            pub const fn place(self) -> usize {
+                self as usize - 1
+            }
 
             /// The name that traces, tables and counters show.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
+                match self { Self::$first => $first_name, $(Self::$variant => $name,)* }
             }
         }
     };

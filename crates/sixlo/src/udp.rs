@@ -2,7 +2,7 @@
 
 use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
-use crate::pktbuf::{Pkt, PktBuf};
+use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
 use crate::wire::checksum::Checksum;
 use crate::wire::ipv6::{self, NextHeader};
@@ -43,17 +43,19 @@ fn prepare(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<(), Reason> {
     let bytes = buf.bytes_mut(packet)?;
     let datagram = bytes.get_mut(ipv6::HEADER_LEN..).ok_or(Reason::UdpMalformed)?;
     let len = u16::try_from(datagram.len()).map_err(|_| Reason::PacketTooBig)?;
-    let place = datagram.first_chunk_mut().ok_or(Reason::UdpMalformed)?;
-    let mut header = Header::parse(place);
-    header.len = len;
-    header.checksum = 0;
-    *place = header.emit();
+    let [_, _, _, _, rest @ ..] = header(datagram)?;
+    let [high, low] = len.to_be_bytes();
+    *rest = [high, low, 0, 0];
     let mut checksum = Checksum::new();
     checksum.add(datagram);
-    header.checksum = !checksum.finish();
-    let place = datagram.first_chunk_mut().ok_or(Reason::UdpMalformed)?;
-    *place = header.emit();
+    let [.., high, low] = header(datagram)?;
+    [*high, *low] = (!checksum.finish()).to_be_bytes();
     Ok(())
+}
+
+/// The header at the beginning of a datagram.
+fn header(datagram: &mut [u8]) -> Result<&mut [u8; HEADER_LEN], Reason> {
+    datagram.first_chunk_mut().ok_or(Reason::UdpMalformed)
 }
 
 /// The IPv6 header at the beginning of a packet whose cursor has moved on.
@@ -62,6 +64,17 @@ fn prepare(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<(), Reason> {
 pub(crate) fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
     let bytes = buf.read_back::<{ ipv6::HEADER_LEN }>(packet, buf.marked(packet))?;
     ipv6::Header::parse(&bytes).ok()
+}
+
+/// Writes an IPv6 header at the cursor.
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+pub(crate) fn put_ipv6_header(
+    buf: &mut PktBuf<'_>,
+    packet: &Pkt,
+    header: &ipv6::Header,
+) -> Result<(), NoRoom> {
+    buf.write_bytes(packet, 0, &header.emit())
 }
 
 /// Whether the checksum is right of a message that goes from the cursor to the end of its packet, of this protocol (RFC

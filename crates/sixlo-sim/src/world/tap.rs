@@ -37,7 +37,7 @@ impl<O: Observer> Sink for Tap<'_, O> {
             | Event::End {
                 end: sixlo::trace::End::Dropped(reason),
                 ..
-            } => self.counters.drops[reason as usize] += 1,
+            } => self.counters.drops[reason.place()] += 1,
             Event::FragmentIn {
                 fate: FragmentFate::FellBack,
                 ..

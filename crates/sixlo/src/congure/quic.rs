@@ -1,6 +1,7 @@
 //! QUIC's congestion control: RFC 9002, section 7 and appendix B, with pacing.
 
 use super::aimd::{Aimd, Mark};
+use super::rtt::micros;
 use super::{Batch, Facts, Mechanism, Params, Rtt};
 use crate::time::{Duration, Instant};
 
@@ -22,8 +23,13 @@ pub(super) const fn initial_window(unit: u32) -> u32 {
 #[cfg_attr(target_os = "none", inline(never))]
 pub(super) fn pace(params: &Params, rtt: &Rtt, size: u32, window: u32) -> Duration {
     let smoothed = rtt.smoothed().unwrap_or(params.initial_rtt);
-    let four_fifths = smoothed.times(u64::from(size)).times(4).as_micros();
-    Duration::from_micros(four_fifths / (u64::from(window.max(1)) * 5))
+    // In 32 bits, as a division of 64 takes 1 KB of code on the chip: whole windows and what is left over apart. Exact up
+    // to a message of 1500 bytes in a window of 140 KB.
+    let (smoothed, five_fourths) = (micros(smoothed), window.max(1).saturating_mul(5));
+    let fourfold = size.saturating_mul(4);
+    let rest = (smoothed % five_fourths).saturating_mul(fourfold) / five_fourths;
+    let whole = Duration::from_micros(u64::from(smoothed / five_fourths));
+    whole.times(u64::from(fourfold)) + Duration::from_micros(u64::from(rest))
 }
 
 /// Slow start, recovery periods and congestion avoidance, persistent congestion, and an interval between messages that

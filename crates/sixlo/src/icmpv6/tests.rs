@@ -9,7 +9,7 @@ use crate::sock::MailboxId;
 use crate::stack::tests::net::{IFACE, Net, global, link_local};
 use crate::stack::tests::packets::{checksum, header, icmpv6_packet, packet, udp, udp_packet};
 use crate::wire::addr::LinkAddr;
-use crate::wire::icmpv6::Unreachable;
+use crate::wire::icmpv6::{Header, Unreachable};
 use crate::wire::ipv6::ALL_NODES;
 
 const REQUEST: Message = Message::EchoRequest {

@@ -5,8 +5,12 @@ use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
+use crate::udp;
 use crate::wire::icmpv6::{Exceeded, Message, Problem, Unreachable};
 use crate::wire::ipv6::{self, HEADER_LEN, Header, Kind, is_valid_destination, is_valid_source};
+
+/// Where the hop limit stands in the fixed header (RFC 8200 section 3).
+const HOP_LIMIT_AT: usize = 7;
 
 /// Why a packet goes no further, and what its source is to be told.
 pub(super) struct Refusal {
@@ -124,9 +128,7 @@ impl Ipv6<'_> {
                 Message::PacketTooBig { mtu: mtu as u32 },
             ));
         }
-        let [_, old] = buf.read_at::<2>(packet, 6).ok_or(Reason::Ipv6Malformed)?;
-        debug_assert_eq!(old, header.hop_limit);
-        *buf.write_at::<1>(packet, 7)? = [hop_limit];
+        buf.write_bytes(packet, HOP_LIMIT_AT, &[hop_limit])?;
         let meta = buf.meta_mut(packet);
         meta.iface = iface;
         meta.link_dst = link;
@@ -136,8 +138,7 @@ impl Ipv6<'_> {
 
 /// The fixed header, if packet and addresses are in order.
 fn accept(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Header, Reason> {
-    let bytes = buf.read::<HEADER_LEN>(packet).ok_or(Reason::Ipv6Malformed)?;
-    let header = Header::parse(&bytes).map_err(|_| Reason::Ipv6Malformed)?;
+    let header = udp::ipv6_header(buf, packet).ok_or(Reason::Ipv6Malformed)?;
     let available = buf.len(packet) - HEADER_LEN;
     header.check_len(available).map_err(|_| Reason::Ipv6Malformed)?;
     let payload_len = usize::from(header.payload_len);

@@ -8,9 +8,10 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
+use crate::udp;
 use crate::wire::addr::LinkAddr;
 use crate::wire::checksum::Checksum;
-use crate::wire::ipv6::{self, HEADER_LEN, Header, Kind};
+use crate::wire::ipv6::{self, HEADER_LEN, Kind};
 
 /// The way to a destination.
 pub(super) struct Hop {
@@ -41,7 +42,7 @@ impl Ipv6<'_> {
 
     /// The interface and the next hop for a packet with a header, as they are now.
     pub fn way_of(&self, buf: &PktBuf<'_>, packet: &Pkt) -> Option<(IfaceId, LinkAddr)> {
-        let header = Header::parse(&buf.read::<HEADER_LEN>(packet)?).ok()?;
+        let header = udp::ipv6_header(buf, packet)?;
         let Hop { iface, link } = self.next_hop(&header.dst, buf.meta(packet).iface).ok()?;
         Some((iface, link))
     }
@@ -59,8 +60,7 @@ impl Ipv6<'_> {
     fn finish_headers(&self, buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Msg, Reason> {
         let (len, iface) = (buf.len(packet), buf.meta(packet).iface);
         let payload_len = len.checked_sub(HEADER_LEN).ok_or(Reason::Ipv6Malformed)?;
-        let place = buf.write_at::<HEADER_LEN>(packet, 0)?;
-        let mut header = Header::parse(place).map_err(|_| Reason::Ipv6Malformed)?;
+        let mut header = udp::ipv6_header(buf, packet).ok_or(Reason::Ipv6Malformed)?;
         let to_self = self.tables.owns(&header.dst);
         let hop = if to_self {
             Hop {
@@ -86,7 +86,7 @@ impl Ipv6<'_> {
         if header.hop_limit == 0 {
             header.hop_limit = self.config.hop_limit;
         }
-        *place = header.emit();
+        udp::put_ipv6_header(buf, packet, &header)?;
         if let Some(offset) = checksum_offset(header.next_header) {
             if payload_len < offset + 2 {
                 return Err(Reason::Ipv6Malformed);

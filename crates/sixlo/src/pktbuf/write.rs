@@ -70,6 +70,7 @@ impl PktBuf<'_> {
     /// # Errors
     ///
     /// [`NoRoom::Bytes`] if there are none for the copy, or if the packet is shorter. Then nothing is written.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn write_bytes(&mut self, p: &Pkt, offset: usize, from: &[u8]) -> Result<(), NoRoom> {
         let place = self.writable(p, offset, from.len());
         copy(place.ok_or(NoRoom::Bytes)?, from);

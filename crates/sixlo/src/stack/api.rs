@@ -26,12 +26,12 @@ impl Stack<'_> {
     ///
     /// If there is no such place, none for its addresses, or packets still wait in it.
     pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig) -> Result<(), NoInterface> {
-        let before = self.modules.netif.config(iface).copied();
+        let before = self.modules.netif.config(iface).map(IfaceConfig::link_addrs);
         let sequence = self.core.rng.next_u32() as u8;
         if !self.modules.netif.bring_up(iface, config, sequence) {
             return Err(NoInterface);
         }
-        for addr in before.iter().flat_map(IfaceConfig::link_addrs) {
+        for addr in before.unwrap_or_default() {
             if let Some(link_local) = addr.link_local() {
                 self.modules.ipv6.remove_address(link_local);
             }

@@ -145,6 +145,13 @@ impl Message {
         }
     }
 
+    /// The eight bytes of the head, its checksum 0; of an unknown message the first four are its own.
+    pub(crate) fn head(&self) -> [u8; HEADER_LEN] {
+        let (kind, code, word) = self.fields();
+        let [a, b, c, d] = word.to_be_bytes();
+        [kind, code, 0, 0, a, b, c, d]
+    }
+
     /// Type, code and second word.
     fn fields(&self) -> (u8, u8, u32) {
         let pair = |identifier: u16, sequence: u16| u32::from(identifier) << 16 | u32::from(sequence);

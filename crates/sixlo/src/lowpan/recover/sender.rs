@@ -77,6 +77,7 @@ impl Geometry {
 
 /// What goes into the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Shot {
     /// A fragment.
     Fragment {
@@ -86,9 +87,9 @@ pub(super) enum Shot {
         /// Its bytes.
         len: u16,
         ack_request: bool,
-    },
+    } = 1,
     /// The pseudo fragment that aborts the datagram.
-    Abort,
+    Abort = 2,
 }
 
 /// What a datagram waits for.
