@@ -1,6 +1,7 @@
 //! Faults of the scenario: an ordered list of rules about frames at receivers, and partitions.
 
 use crate::config::{self, FaultKind, NodeSet, Problem};
+use crate::forge::Forgery;
 use crate::medium::Loss;
 use crate::rng::{Chance, Purpose, mix};
 use crate::time::Time;
@@ -17,6 +18,8 @@ pub enum Strike {
     Corrupt(u64),
     /// It comes in twice.
     Duplicate,
+    /// An attacker answers with a frame of its own, these bits decide what is random in it.
+    Forge(Forgery, u64),
     /// It reaches the stack later by this much.
     Delay(Time),
 }
@@ -149,6 +152,8 @@ impl Faults {
                 FaultKind::Drop => Strike::Lose(Loss::Fault),
                 FaultKind::Corrupt => Strike::Corrupt(luck),
                 FaultKind::Duplicate => Strike::Duplicate,
+                FaultKind::ForgeNext => Strike::Forge(Forgery::Next, luck),
+                FaultKind::ForgeFirst => Strike::Forge(Forgery::First, luck),
                 FaultKind::Delay { min_us, max_us } => {
                     let width = u128::from(max_us - min_us) + 1;
                     let share = (u128::from(luck) * width) >> 64;

@@ -209,6 +209,17 @@ impl Frames {
         copy
     }
 
+    /// A frame like another one, but with these bytes, of no datagram that anyone sent.
+    pub fn forged(&mut self, slot: Slot, bytes: &[u8]) -> Slot {
+        let copy = self.copied(slot);
+        let frame = self.get_mut(copy);
+        let len = bytes.len().min(FRAME_LEN_MAX - phy::FCS_BYTES);
+        frame.bytes[..len].copy_from_slice(&bytes[..len]);
+        frame.len = len as u8;
+        frame.id = PktId::NONE;
+        copy
+    }
+
     /// How many frames are held.
     pub fn held(&self) -> usize {
         self.all.len() - self.free.len()

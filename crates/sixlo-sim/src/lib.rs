@@ -9,6 +9,7 @@ pub mod app;
 pub mod config;
 pub mod cpu;
 pub mod faults;
+pub mod forge;
 pub mod frames;
 pub mod host;
 pub mod ledger;

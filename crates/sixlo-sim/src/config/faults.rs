@@ -48,6 +48,12 @@ pub enum FaultKind {
     Corrupt,
     /// `kind = "duplicate"`: it arrives twice, the second time at once after the first.
     Duplicate,
+    /// `kind = "forge-next"`: an attacker hears it and sends the fragment that is to follow, with bytes of its own, before
+    /// the sender does (fragment duplication).
+    ForgeNext,
+    /// `kind = "forge-first"`: an attacker hears it and sends the same first fragment as if it were that of another datagram,
+    /// of a neighbour that does not exist (buffer reservation).
+    ForgeFirst,
     /// `kind = { delay = { min_us = .., max_us = .. } }`: it is acknowledged in time, but reaches the stack later, by a
     /// time uniform between the two; later frames overtake it.
     Delay {

@@ -2,6 +2,7 @@
 
 use super::{Event, World, cx};
 use crate::faults::Strike;
+use crate::forge::{context, forge};
 use crate::frames::{Slot, To};
 use crate::host::Host;
 use crate::medium::{Loss, Signal, Transmission};
@@ -89,6 +90,15 @@ impl<H: Host, O: Observer> World<'_, H, O> {
                 self.frames.hold(slot);
                 self.ledger.carry(id, 1);
                 node.late.push_back((slot, signal));
+            }
+            Strike::Forge(forgery, luck) => {
+                node.device.heard(&mut cx!(self, node, index), slot, signal, true);
+                let contexts = [context(&self.plan.config.link)];
+                let heard = self.frames.get(slot).bytes();
+                if let Some(bytes) = forge(heard, forgery, luck, &contexts) {
+                    let forged = self.frames.forged(slot, &bytes);
+                    self.nodes[usize::from(index)].late.push_back((forged, signal));
+                }
             }
             Strike::Corrupt(luck) => {
                 // It may be taken for something else and vanish without a word.
