@@ -156,6 +156,7 @@ impl Setup {
         let mut rng = Rng::new(plan.seed, Purpose::Stack, u64::from(index));
         let mut stack = sixlo::stack::Config::new(rng.bits());
         stack.ipv6.hop_limit = config.stack.hop_limit;
+        stack.ipv6.fragment.timeout = Duration::from_millis(u64::from(config.stack.reassembly_timeout_ms));
         let reassembly = &mut stack.lowpan.reassembly;
         reassembly.timeout = Duration::from_millis(u64::from(config.stack.reassembly_timeout_ms));
         reassembly.remember = Duration::from_micros(u64::from(config.stack.reassembly_remember_us));

@@ -35,6 +35,7 @@ pub const ALL: &[Shipped] = shipped![
     "log-distance",
     "one-buffer",
     "faults",
+    "attacks",
     "echo",
 ];
 

@@ -28,6 +28,8 @@ const ADDRESSES_AT: usize = 8;
 /// How packets are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentConfig {
+    /// How long after its first-arriving fragment a packet may take. Default 60 s (RFC 8200 section 4.5).
+    pub timeout: Duration,
     /// The largest packet that is put together, in bytes. Default 1500, what every node must accept (RFC 8200 section 5).
     pub size_max: u16,
     /// A packet is not given up for another one if its last fragment, and at least the second, came within this time.
@@ -38,6 +40,7 @@ pub struct FragmentConfig {
 impl Default for FragmentConfig {
     fn default() -> Self {
         Self {
+            timeout: TIMEOUT,
             size_max: 1500,
             progress_window: Duration::from_secs(2),
         }
@@ -158,8 +161,11 @@ impl<'a> Reassembler<'a> {
         };
         // A packet of its own for each fragment: without a bound, a sender of the smallest fragments could take all packets
         // of this node for a minute.
-        if cx.core.buf.live() > cx.core.buf.live_max() / 2 {
-            return Next::Drop(packet, Reason::NoSlot);
+        while cx.core.buf.live() > cx.core.buf.live_max() / 2 {
+            let Some(victim) = self.stalest(cx.now, Some(index)) else {
+                return Next::Drop(packet, Reason::NoSlot);
+            };
+            self.give_up(cx, victim, Reason::ReassemblyEvicted);
         }
         let stored = self.store(cx, index, packet, (header, span, named_at));
         let partial = &self.table[index];
@@ -261,17 +267,22 @@ impl<'a> Reassembler<'a> {
         if let Some(free) = self.table.iter().position(Partial::is_free) {
             return Some(free);
         }
-        let (now, window) = (cx.now, self.config.progress_window);
-        let stale = |partial: &Partial| {
-            partial.over || partial.fragments.len() < 2 || now.since(partial.last) > window
-        };
-        let candidates = self
-            .table
-            .iter()
-            .enumerate()
-            .filter(|(_, partial)| stale(partial));
-        let (index, _) = candidates.min_by_key(|(_, partial)| (!partial.over, partial.last))?;
+        let index = self.stalest(cx.now, None)?;
         self.give_up(cx, index, Reason::ReassemblyEvicted);
+        Some(index)
+    }
+
+    /// The packet that gives way for others: one that was given up already, else the one whose last fragment lies furthest
+    /// back, unless it makes progress. `keep` does not.
+    fn stalest(&self, now: Instant, keep: Option<usize>) -> Option<usize> {
+        let window = self.config.progress_window;
+        let gives_way = |partial: &Partial| {
+            !partial.is_free()
+                && (partial.over || partial.fragments.len() < 2 || now.since(partial.last) > window)
+        };
+        let candidates = self.table.iter().enumerate();
+        let candidates = candidates.filter(|(index, partial)| Some(*index) != keep && gives_way(partial));
+        let (index, _) = candidates.min_by_key(|(_, partial)| (!partial.over, partial.last))?;
         Some(index)
     }
 
@@ -287,7 +298,7 @@ impl<'a> Reassembler<'a> {
         let (partial, buf) = (&mut self.table[index], &mut cx.core.buf);
         if partial.is_free() {
             partial.identification = header.identification;
-            partial.deadline = cx.now + TIMEOUT;
+            partial.deadline = cx.now + self.config.timeout;
         }
         partial.last = cx.now;
         partial.received += span.to - span.from;

@@ -569,3 +569,23 @@ proptest! {
         })?;
     }
 }
+
+#[test]
+fn where_half_of_all_packets_wait_in_pieces_those_that_get_no_further_give_way() {
+    with(2, |bench| {
+        // 32 of 64 packets.
+        for n in 1..=32 {
+            assert_eq!(bench.take(&piece(n * 8, 8, true)), Fate::Kept);
+        }
+        let mut other = piece(0, 16, true);
+        other[47] = 8;
+        assert_eq!(
+            bench.take(&other),
+            Fate::Dropped(Reason::NoSlot),
+            "it makes progress"
+        );
+        bench.now += Duration::from_secs(3);
+        assert_eq!(bench.take(&other), Fate::Kept);
+        assert_eq!(bench.drops.0, [Reason::ReassemblyEvicted; 32]);
+    });
+}
