@@ -15,6 +15,7 @@ mod plot;
 mod progress;
 mod published;
 mod qemu;
+mod reassembly;
 mod rfc;
 mod size;
 mod steps;
@@ -45,6 +46,8 @@ enum Command {
     Size(size::Options),
     /// Runs the firmware on the emulated chip, and the same on the host, and says what a datagram costs.
     Traverse(traverse::Options),
+    /// Counts what a fragment in order takes in the reassembler, beside a list that is searched.
+    Reassembly,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Rfc(options) => rfc::run(&options),
         Command::Size(options) => size::run(&options),
         Command::Traverse(options) => traverse::run(&options),
+        Command::Reassembly => reassembly::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
