@@ -290,22 +290,11 @@ impl<'a> Lowpan<'a> {
             meta,
             id,
         };
-        if matches!(dispatch, Dispatch::Frag1 | Dispatch::FragN) {
+        if dispatch == Dispatch::FragN {
+            return self.subsequent(cx, ways, body, meta, id);
+        }
+        if dispatch == Dispatch::Frag1 {
             let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
-            if !header.is_first() {
-                let fragment = Fragment {
-                    meta,
-                    header,
-                    expanded: &[],
-                    data,
-                    id,
-                };
-                if self.reassembler.insert_expected(cx, &fragment) {
-                    return Ok(None);
-                }
-                // A copy: what is lent goes to memory, and it shall do so from here on only.
-                return Ok(self.follow_up(cx, ways, &Fragment { ..fragment }));
-            }
             // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no
             // fragment.
             (frame.dispatch, frame.body) = strip(data)?;
@@ -327,6 +316,31 @@ impl<'a> Lowpan<'a> {
             taken => taken,
         }
         .unwrap_or_else(|error| Err(header_reason(error)))
+    }
+
+    /// A fragment other than the first. On a small processor a function of its own, whose values fit the registers.
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn subsequent<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        ways: &Ways<'_, '_>,
+        body: &[u8],
+        meta: &Meta,
+        id: PktId,
+    ) -> Result<Option<Pkt>, Reason> {
+        let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
+        let fragment = Fragment {
+            meta,
+            header,
+            expanded: &[],
+            data,
+            id,
+        };
+        if self.reassembler.insert_expected(cx, &fragment) {
+            return Ok(None);
+        }
+        // A copy: what is lent goes to memory, and it shall do so from here on only.
+        Ok(self.follow_up(cx, ways, &Fragment { ..fragment }))
     }
 
     /// As [`datagram`](Self::datagram), with room for more headers. A function of its own, for that is not always on the

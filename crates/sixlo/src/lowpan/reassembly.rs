@@ -72,8 +72,8 @@ impl Default for ReassemblyConfig {
 /// and Varghese 1996, section 3.1). It is never the last one of its datagram.
 struct Expected {
     label: Label,
-    /// As in the entry.
-    deadline: u32,
+    /// The last moment at which it is taken: the lower 32 bits of microseconds.
+    until: u32,
     /// As in the entry.
     last: u32,
 }
@@ -86,7 +86,7 @@ impl Expected {
             name: 0,
             place: u32::MAX,
         },
-        deadline: 0,
+        until: 0,
         last: 0,
     };
 }
@@ -192,40 +192,45 @@ impl<'a> Reassembler<'a> {
         Some(self.seen + Duration::from_micros(left.into()))
     }
 
-    /// Takes the fragment that is expected next; false, and nothing done, if this is another one.
-    ///
-    /// There is no more to be done for it: it was judged when it became expected. Inline, so that what was just read of
-    /// the fragment is compared before it goes to memory.
+    /// Takes the fragment that is expected next; false, and nothing done, if this is another one. There is no more to be
+    /// done for it: it was judged when it became expected.
     #[inline(always)]
     pub(super) fn insert_expected<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         fragment: &Fragment<'_>,
     ) -> bool {
-        let appended = self.append_expected(cx, &Label::of(fragment), fragment.data);
-        if appended {
-            tell(cx, fragment, FragmentFate::InOrder);
-        }
-        appended
+        let (label, data) = (fragment.label(), fragment.data);
+        let Some(room) = self.append_expected(&mut cx.core.buf, low(cx.now), &label, data.len()) else {
+            return false;
+        };
+        copy(room, data);
+        tell(cx, fragment, FragmentFate::InOrder);
+        true
     }
 
-    /// Adds the data of the expected fragment to its datagram; false, and nothing done, if it is another one.
+    /// Adds the expected fragment to its datagram, and gives the room for its `len` bytes of data; `None`, and nothing
+    /// done, if it is another one.
     #[inline(always)]
-    fn append_expected<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, label: &Label, data: &[u8]) -> bool {
+    fn append_expected<'b>(
+        &mut self,
+        buf: &'b mut PktBuf<'_>,
+        now: u32,
+        label: &Label,
+        len: usize,
+    ) -> Option<&'b mut [u8]> {
         let expected = &mut self.expected;
-        let now = low(cx.now);
-        let is_next = expected.label.place == label.place
-            && expected.label.name == label.name
-            && expected.label.key.is(&label.key)
-            // RFC 4944 section 5.3: its time is not over.
-            && now.wrapping_sub(expected.deadline).cast_signed() < 0
-            && cx.core.buf.append_open(data);
-        if is_next {
-            // The next one begins where this one ends, and is as long.
-            expected.label.place = label.place + (label.place << 16);
-            expected.last = now;
+        // RFC 4944 section 5.3: its time is not over. All ones if it is.
+        let late = expected.until.wrapping_sub(now).cast_signed() >> 31;
+        // All words are compared with one branch.
+        if expected.label.difference(label) | late.cast_unsigned() != 0 {
+            return None;
         }
-        is_next
+        let room = buf.append_open(len)?;
+        // The next one begins where this one ends, and is as long.
+        expected.label.place = label.place + (label.place << 16);
+        expected.last = now;
+        Some(room)
     }
 
     /// Takes a fragment that is not the expected one, or finds no room there. Gives the datagram if it is complete now.
@@ -520,7 +525,7 @@ fn expect<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &Reassembly) -> Expected {
                     name: pair(entry.tag, entry.size),
                     place: pair(entry.contiguous, entry.step),
                 },
-                deadline: entry.deadline,
+                until: entry.deadline.wrapping_sub(1),
                 last: entry.last,
             }
         }

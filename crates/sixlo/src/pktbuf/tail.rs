@@ -13,12 +13,13 @@ impl PktBuf<'_> {
         self.arena.open(last.chunk, last.start + last.len, more);
     }
 
-    /// Adds bytes to the packet that was opened last. False, and nothing done, if it was closed or there is no such room.
+    /// Adds `len` bytes to the packet that was opened last, and gives them to be written. `None`, and nothing done, if it
+    /// was closed or there is no such room.
     ///
     /// Its length follows with [`set_len`](Self::set_len) only.
     #[inline(always)]
-    pub fn append_open(&mut self, from: &[u8]) -> bool {
-        self.arena.append_open(from)
+    pub fn append_open(&mut self, len: usize) -> Option<&mut [u8]> {
+        self.arena.append_open(len)
     }
 
     /// Makes the packet as long as it became by [`append_open`](Self::append_open): `total` bytes, marked ones counted.

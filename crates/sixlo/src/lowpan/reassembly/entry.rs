@@ -59,12 +59,17 @@ impl Key {
         self.src == other.src && (self.ends ^ other.ends) & 0xf0 == 0
     }
 
-    /// Whether both are the same: one branch.
+    /// Zero if the other one is the same.
     #[inline(always)]
-    pub(super) const fn is(&self, other: &Self) -> bool {
+    pub(super) const fn difference(&self, other: &Self) -> u32 {
         let [a, b] = self.src;
         let [c, d] = other.src;
-        (a ^ c) | (b ^ d) | (self.ends ^ other.ends) == 0
+        (a ^ c) | (b ^ d) | (self.ends ^ other.ends)
+    }
+
+    /// Whether both are the same: one branch.
+    pub(super) const fn is(&self, other: &Self) -> bool {
+        self.difference(other) == 0
     }
 }
 

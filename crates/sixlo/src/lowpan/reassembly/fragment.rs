@@ -21,6 +21,7 @@ pub(in super::super) struct Fragment<'f> {
 
 impl Fragment<'_> {
     #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub(super) fn label(&self) -> Label {
         Label::of(self)
     }
@@ -57,6 +58,12 @@ impl Label {
             name: pair(header.datagram_tag, header.datagram_size),
             place: pair(header.start() as u16, len),
         }
+    }
+
+    /// Zero if the other one is the same.
+    #[inline(always)]
+    pub(super) const fn difference(&self, other: &Self) -> u32 {
+        self.key.difference(&other.key) | (self.name ^ other.name) | (self.place ^ other.place)
     }
 
     pub(super) const fn tag(&self) -> u16 {

@@ -55,21 +55,19 @@ impl Arena<'_> {
         };
     }
 
-    /// Adds bytes to the content of the open chunk. False, and nothing done, if there is none with that much room.
+    /// Adds `len` bytes to the content of the open chunk, and gives them to be written. `None`, and nothing done, if
+    /// there is none with that much room.
     #[inline(always)]
-    pub(in super::super) fn append_open(&mut self, from: &[u8]) -> bool {
+    pub(in super::super) fn append_open(&mut self, len: usize) -> Option<&mut [u8]> {
         let start = self.open.tail as usize;
-        let end = start + from.len();
+        // That it was no overflow spares a comparison below.
+        let end = start.checked_add(len)?;
         if end > self.open.limit as usize {
-            return false;
+            return None;
         }
-        let bytes = self.units.as_flattened_mut();
-        let Some(room) = bytes.get_mut(start..end) else {
-            return false;
-        };
-        room.copy_from_slice(from);
+        let room = self.units.as_flattened_mut().get_mut(start..end)?;
         self.open.tail = end as u32;
-        true
+        Some(room)
     }
 
     /// Gives back what is behind the content of the open chunk.
