@@ -1,7 +1,8 @@
 //! Options by name: what can be read and changed while a stack runs (GNRC's netopt, Lenders 2016, section 4.5).
 
 use super::Stack;
-use crate::lowpan::{Eviction, Gap, Strategy, TIMEOUT_MAX};
+use crate::congure::Kind;
+use crate::lowpan::{Eviction, Gap, Mark, Strategy, TIMEOUT_MAX};
 use crate::netdev::IfaceId;
 use crate::netif::MTU;
 use crate::time::Duration;
@@ -117,6 +118,31 @@ options! {
     Fallbacks => "forward-fallbacks",
     /// Of the stack: datagrams that it sends in recoverable fragments. Read only.
     Transfers => "transfers",
+    /// Of the stack: recoverable fragments that may be under way without congestion control, 1 to 32.
+    RecoverWindow => "recover-window",
+    /// Of the stack: the time-out of an acknowledgement before a round-trip time is known (OptARQTimeOut).
+    RecoverTimeout => "recover-arq-timeout-us",
+    /// Of the stack: the least time-out (MinARQTimeOut).
+    RecoverTimeoutMin => "recover-arq-timeout-min-us",
+    /// Of the stack: the greatest time-out (MaxARQTimeOut).
+    RecoverTimeoutMax => "recover-arq-timeout-max-us",
+    /// Of the stack: the time-out follows the measured round-trip times (0 or 1).
+    RecoverAdaptive => "recover-adaptive",
+    /// Of the stack: how often one fragment is sent again, 0 to 7 (MaxFragRetries).
+    RecoverFragmentRetries => "recover-fragment-retries",
+    /// Of the stack: how often a datagram is begun anew (MaxDatagramRetries).
+    RecoverDatagramRetries => "recover-datagram-retries",
+    /// Of the stack: bytes that the first fragment leaves free for headers that grow.
+    RecoverSlack => "recover-slack-bytes",
+    /// Of the stack: congestion control of recoverable fragments: 0 for none, else the place in `congure::Kind::ALL` from 1
+    /// on.
+    RecoverControl => "recover-control",
+    /// Of the stack: congestion that fragments met is reported to it (0 or 1, UseECN).
+    RecoverEcn => "recover-ecn",
+    /// Of the stack: fragments are marked while a queue or table here is more than half full (0 or 1).
+    RecoverMark => "recover-mark",
+    /// Of the stack: how long a datagram that was received in full is remembered.
+    RecoverLinger => "recover-linger-us",
     /// Of the stack: packets for others are forwarded (0 or 1).
     Forwarding => "forwarding",
     /// Of the stack: the hop limit of packets that start here, 1 to 255 ("hop-limit" is the drop counter).
@@ -262,8 +288,59 @@ impl Stack<'_> {
             Opt::BufferHighWater => buf.high_water() as u64,
             Opt::Packets => buf.live() as u64,
             Opt::Drops(reason) => self.core.drops(reason).into(),
+            _ => return self.get_of_recovery(option),
+        })
+    }
+
+    /// RFC 8931 section 7.1.
+    fn get_of_recovery(&self, option: Opt) -> Result<Value, OptionError> {
+        let config = self.modules.lowpan.recover_config();
+        Ok(match option {
+            Opt::RecoverWindow => config.window.into(),
+            Opt::RecoverTimeout => config.arq_timeout.as_micros(),
+            Opt::RecoverTimeoutMin => config.arq_timeout_min.as_micros(),
+            Opt::RecoverTimeoutMax => config.arq_timeout_max.as_micros(),
+            Opt::RecoverAdaptive => config.adaptive.into(),
+            Opt::RecoverFragmentRetries => config.fragment_retries.into(),
+            Opt::RecoverDatagramRetries => config.datagram_retries.into(),
+            Opt::RecoverSlack => config.slack_len.into(),
+            Opt::RecoverControl => config.control.map_or(0, |kind| kind as Value + 1),
+            Opt::RecoverEcn => config.ecn.into(),
+            Opt::RecoverMark => (config.mark == Mark::HalfFull).into(),
+            Opt::RecoverLinger => config.linger.as_micros(),
             _ => return Err(OptionError::NotHere),
         })
+    }
+
+    fn set_of_recovery(&mut self, option: Opt, value: Value) -> Result<(), OptionError> {
+        let mut config = *self.modules.lowpan.recover_config();
+        match option {
+            Opt::RecoverWindow if value == 0 => return Err(OptionError::Range),
+            Opt::RecoverWindow => config.window = within(value, 32)? as u8,
+            Opt::RecoverTimeout => config.arq_timeout = Duration::from_micros(value),
+            Opt::RecoverTimeoutMin => config.arq_timeout_min = Duration::from_micros(value),
+            Opt::RecoverTimeoutMax => config.arq_timeout_max = Duration::from_micros(value),
+            Opt::RecoverAdaptive => config.adaptive = flag(value)?,
+            Opt::RecoverFragmentRetries => config.fragment_retries = within(value, 7)? as u8,
+            Opt::RecoverDatagramRetries => config.datagram_retries = within(value, 0xff)? as u8,
+            Opt::RecoverSlack => config.slack_len = within(value, 0xff)? as u8,
+            Opt::RecoverControl => {
+                config.control = match value.checked_sub(1) {
+                    None => None,
+                    Some(place) => {
+                        let kind = usize::try_from(place).ok().and_then(|at| Kind::ALL.get(at));
+                        Some(*kind.ok_or(OptionError::Range)?)
+                    }
+                };
+            }
+            Opt::RecoverEcn => config.ecn = flag(value)?,
+            Opt::RecoverMark if flag(value)? => config.mark = Mark::HalfFull,
+            Opt::RecoverMark => config.mark = Mark::Never,
+            Opt::RecoverLinger => config.linger = Duration::from_micros(value),
+            _ => return Err(OptionError::ReadOnly),
+        }
+        self.modules.lowpan.set_recover_config(config);
+        Ok(())
     }
 
     fn set_of_stack(&mut self, option: Opt, value: Value) -> Result<(), OptionError> {
@@ -290,7 +367,7 @@ impl Stack<'_> {
             Opt::AnswerEcho => modules.icmpv6.config_mut().answer_echo = flag(value)?,
             Opt::ErrorInterval => modules.icmpv6.config_mut().error_interval = Duration::from_micros(value),
             Opt::ErrorBurst => modules.icmpv6.config_mut().error_burst = within(value, 0xff)? as u8,
-            _ => return Err(OptionError::ReadOnly),
+            _ => return self.set_of_recovery(option, value),
         }
         modules.lowpan.set_reassembly_config(reassembly);
         modules.lowpan.set_forward_config(forward);
