@@ -45,53 +45,9 @@ pub fn forge(frame: &[u8], forgery: Forgery, luck: u64, contexts: &[Context]) ->
         let [a, b, c, d, ..] = luck.to_be_bytes();
         header.src = LinkAddr::Extended([2, 0xff, 0, 0, a, b, c, d]);
     }
-    let random = (luck >> 32) as u16;
     let forged = match (dispatch, forgery) {
-        (Dispatch::Frag1 | Dispatch::FragN, _) => {
-            let (mut fragment, data) = Fragment::parse(body).ok()?;
-            let data = match forgery {
-                Forgery::First if !fragment.is_first() => return None,
-                Forgery::First => {
-                    fragment.datagram_tag = random;
-                    data.to_vec()
-                }
-                // How much the first one stands for is known when it is decompressed; the next will do.
-                Forgery::Next if fragment.is_first() => return None,
-                Forgery::Next => {
-                    let next = usize::from(fragment.datagram_offset) + data.len() / 8;
-                    fragment.datagram_offset = u8::try_from(next).ok()?;
-                    let left = usize::from(fragment.datagram_size).checked_sub(fragment.start())?;
-                    noise(data.len().min(left), luck)
-                }
-            };
-            let mut out = vec![0; fragment.emit_len()];
-            fragment.emit(&mut out).ok()?;
-            out.extend(data);
-            out
-        }
-        (Dispatch::Rfrag, _) => {
-            let (mut fragment, data) = Rfrag::parse(body).ok()?;
-            if fragment.is_abort() {
-                return None;
-            }
-            let data = match forgery {
-                Forgery::First if !fragment.is_first() => return None,
-                Forgery::First => {
-                    fragment.tag = random as u8;
-                    data.to_vec()
-                }
-                Forgery::Next => {
-                    fragment.offset = fragment.start() + fragment.size;
-                    fragment.sequence = (fragment.sequence + 1) & 31;
-                    fragment.ack_request = false;
-                    noise(data.len(), luck)
-                }
-            };
-            let mut out = vec![0; Rfrag::LEN];
-            fragment.emit(&mut out).ok()?;
-            out.extend(data);
-            out
-        }
+        (Dispatch::Frag1 | Dispatch::FragN, _) => plain(body, forgery, luck)?,
+        (Dispatch::Rfrag, _) => recoverable(body, forgery, luck)?,
         (Dispatch::Iphc, _) => {
             let after = Link {
                 src: header.src,
@@ -105,6 +61,55 @@ pub fn forge(frame: &[u8], forgery: Forgery, luck: u64, contexts: &[Context]) ->
     header.emit(&mut out).ok()?;
     out.extend(forged);
     (out.len() <= sixlo::netdev::FRAME_LEN_MAX - sixlo::netdev::FCS_LEN).then_some(out)
+}
+
+/// What is forged of a fragment of RFC 4944.
+fn plain(body: &[u8], forgery: Forgery, luck: u64) -> Option<Vec<u8>> {
+    let (mut fragment, data) = Fragment::parse(body).ok()?;
+    let data = match forgery {
+        Forgery::First if !fragment.is_first() => return None,
+        Forgery::First => {
+            fragment.datagram_tag = (luck >> 32) as u16;
+            data.to_vec()
+        }
+        // How much the first one stands for is known when it is decompressed; the next will do.
+        Forgery::Next if fragment.is_first() => return None,
+        Forgery::Next => {
+            let next = usize::from(fragment.datagram_offset) + data.len() / 8;
+            fragment.datagram_offset = u8::try_from(next).ok()?;
+            let left = usize::from(fragment.datagram_size).checked_sub(fragment.start())?;
+            noise(data.len().min(left), luck)
+        }
+    };
+    let mut out = vec![0; fragment.emit_len()];
+    fragment.emit(&mut out).ok()?;
+    out.extend(data);
+    Some(out)
+}
+
+/// What is forged of a recoverable fragment.
+fn recoverable(body: &[u8], forgery: Forgery, luck: u64) -> Option<Vec<u8>> {
+    let (mut fragment, data) = Rfrag::parse(body).ok()?;
+    if fragment.is_abort() {
+        return None;
+    }
+    let data = match forgery {
+        Forgery::First if !fragment.is_first() => return None,
+        Forgery::First => {
+            fragment.tag = (luck >> 32) as u8;
+            data.to_vec()
+        }
+        Forgery::Next => {
+            fragment.offset = fragment.start() + fragment.size;
+            fragment.sequence = (fragment.sequence + 1) & 31;
+            fragment.ack_request = false;
+            noise(data.len(), luck)
+        }
+    };
+    let mut out = vec![0; Rfrag::LEN];
+    fragment.emit(&mut out).ok()?;
+    out.extend(data);
+    Some(out)
 }
 
 /// The same for a fragment of IPv6.
