@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sixlo_sim::config::{Config, LogDistance, Medium, Strategy};
+use sixlo_sim::config::{Config, Control, LogDistance, Medium, Strategy};
 
 use super::arithmetic::{self, Frames};
 use crate::repro::Extent;
@@ -13,6 +13,24 @@ pub const AXES: [&str; 4] = ["set-up", "medium", "variant", "payload_bytes"];
 
 /// The first label of the points of section IV.
 pub const F_A: &str = "F-A";
+
+/// The first label of the points of section V.
+pub const F_B: &str = "F-B";
+
+/// The second label of those: the rate of the paper.
+pub const LOAD: &str = "load of the paper";
+
+/// Payloads of section V: 2 to 13 fragments.
+pub const F_B_PAYLOADS: [u16; 12] = [112, 208, 304, 400, 496, 592, 688, 784, 880, 976, 1_072, 1_168];
+
+/// Of these, 2, 3, 6, 7, 12 and 13 fragments.
+const F_B_QUICK: [u16; 6] = [112, 208, 496, 592, 1_072, 1_168];
+
+/// Datagrams of each source of section V.
+const F_B_DATAGRAMS: u32 = 1_200;
+
+/// The text of set-up F-B.
+const F_B_TEXT: &str = include_str!("../../../../../experiments/f-b.toml");
 
 /// The text of set-up F-A.
 const F_A_TEXT: &str = include_str!("../../../../../experiments/f-a.toml");
@@ -231,6 +249,7 @@ pub fn scenario(extent: &Extent) -> Scenario {
             }
         }
     }
+    points.extend(f_b_points(extent));
     Scenario {
         name: "fragment-forwarding".to_owned(),
         title: super::STUDY.title.to_owned(),
@@ -245,6 +264,33 @@ pub fn scenario(extent: &Extent) -> Scenario {
         points,
         text: F_A_TEXT.to_owned(),
     }
+}
+
+/// The runs of set-up F-B; the quick ones with as many datagrams as the file has.
+fn f_b_points(extent: &Extent) -> Vec<Point> {
+    let base = base("f-b", F_B_TEXT);
+    let mut points = Vec::new();
+    for control in Control::ALL {
+        for payload in F_B_PAYLOADS {
+            if extent.quick && !F_B_QUICK.contains(&payload) {
+                continue;
+            }
+            let mut config = base.clone();
+            config.stack.recover.control = control;
+            for traffic in &mut config.traffic {
+                traffic.payload_bytes = payload;
+                if !extent.quick {
+                    traffic.count = F_B_DATAGRAMS;
+                }
+            }
+            points.push(Point {
+                labels: labels(F_B, LOAD, control.name(), payload),
+                config,
+                seeds: extent.deciding(),
+            });
+        }
+    }
+    points
 }
 
 /// The labels of a point.
