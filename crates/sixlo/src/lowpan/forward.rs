@@ -215,7 +215,6 @@ impl Lowpan<'_> {
             self.vrbs.free_if_done(index);
             return Err(Reason::FragmentBroken);
         }
-        entry.progressed = true;
         let header = frag::Fragment {
             datagram_tag: entry.out_tag,
             ..fragment.header
@@ -225,6 +224,7 @@ impl Lowpan<'_> {
             pieces: [fragment.data, &[]],
         };
         let iface = entry.out_iface;
+        self.vrbs.heard(index, cx.now + self.forward.timeout);
         let sent = Out::new(ways, iface, self.vrbs.to(index))
             .and_then(|out| self.send_next(cx, &out, index, header, &part, start, fragment.id));
         if let Err(reason) = sent {

@@ -62,8 +62,8 @@ pub struct ForwardConfig {
     /// or finds the table full (Lenders et al. 2021, section III-B). Default false: such fragments are dropped (RFC 8930
     /// section 5).
     pub fallback: bool,
-    /// How long a datagram that is being forwarded is remembered. It should be longer than reassembly at its end takes
-    /// (RFC 8930 section 5). Default 65 s.
+    /// How long a datagram that is being forwarded is remembered after its last fragment. It should be longer than
+    /// reassembly at its end takes (RFC 8930 section 5). Default 65 s.
     pub timeout: Duration,
 }
 

@@ -115,8 +115,9 @@ impl<'a> Vrbs<'a> {
         self.table.iter().filter(|entry| entry.kind != Kind::Free).count()
     }
 
-    /// Opens an entry. A datagram of which only the first fragment was seen, at least `progress` ago, gives way if the
-    /// table is full and `evict` is set, and one that is broken always does. `None` if none is left.
+    /// Opens an entry. If the table is full, one gives way whose datagram is broken or done; else, if `evict` is set, one of
+    /// the same kind of which nothing was heard for this long, those first of which there was no more than the first
+    /// fragment. `None` if none is left.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -126,7 +127,7 @@ impl<'a> Vrbs<'a> {
         timeout: Duration,
         evict: Option<Duration>,
     ) -> Option<usize> {
-        let index = self.place(now, timeout, evict)?;
+        let index = self.place(now, kind, timeout, evict)?;
         let in_peer = self.peers.intern(from.addr)?;
         let Some(out_peer) = self.peers.intern(to.addr) else {
             self.peers.release(in_peer);
@@ -151,19 +152,26 @@ impl<'a> Vrbs<'a> {
     }
 
     /// A place for an entry.
-    fn place(&mut self, now: Instant, timeout: Duration, evict: Option<Duration>) -> Option<usize> {
+    fn place(
+        &mut self,
+        now: Instant,
+        kind: Kind,
+        timeout: Duration,
+        evict: Option<Duration>,
+    ) -> Option<usize> {
         if let Some(free) = self.table.iter().position(|entry| entry.kind == Kind::Free) {
             return Some(free);
         }
         let is_over = |entry: &Vrb| matches!(entry.kind, Kind::Broken | Kind::Full) && entry.queued == 0;
         let stale = |entry: &Vrb| {
-            let opened_before = |span| entry.deadline + span <= now + timeout;
-            entry.queued == 0 && !entry.progressed && evict.is_some_and(opened_before)
+            // Each is given up this long after its last fragment.
+            let silent_for = |span| entry.deadline + span <= now + timeout;
+            entry.kind == kind && entry.queued == 0 && evict.is_some_and(silent_for)
         };
         let index = self.table.iter().position(is_over).or_else(|| {
             let stale = self.table.iter().enumerate().filter(|(_, entry)| stale(entry));
             stale
-                .min_by_key(|(_, entry)| entry.deadline)
+                .min_by_key(|(_, entry)| (entry.progressed, entry.deadline))
                 .map(|(index, _)| index)
         })?;
         self.free(index);
@@ -209,6 +217,12 @@ impl<'a> Vrbs<'a> {
     /// The node that an entry's fragments go to.
     pub(super) fn to(&self, index: usize) -> LinkAddr {
         self.peers.addr(self.table[index].out_peer)
+    }
+
+    /// A fragment was heard: the time of its entry is over later. The timer goes off once too often for it.
+    pub(super) fn heard(&mut self, index: usize, deadline: Instant) {
+        self.table[index].progressed = true;
+        self.table[index].deadline = deadline;
     }
 
     /// The time of an entry is over at this instant instead.

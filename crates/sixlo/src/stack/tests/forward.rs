@@ -260,6 +260,33 @@ fn xf9_a_flood_of_first_fragments_gives_way_to_honest_datagrams() {
     assert_forgotten(&mut net);
 }
 
+/// XF13 with forwarding: datagrams whose rest was lost on the way here do not keep others out for ever.
+#[test]
+fn xf13_datagrams_that_got_no_further_give_way() {
+    let mut net = chain(3, as_rfc);
+    let to = net.bind(3, PORT);
+    for number in 0..4 {
+        let frames = datagram_in_frames(&mut net, 1, 3, 400, number);
+        for frame in &frames[..3] {
+            put(&mut net, frame);
+        }
+    }
+    let frames = datagram_in_frames(&mut net, 1, 3, 200, 50);
+    put(&mut net, &frames[0]);
+    assert_eq!(
+        net.node(2).stack.drops(Reason::ForwardFull),
+        1,
+        "they make progress"
+    );
+    net.pass(Duration::from_millis(600));
+    for frame in &datagram_in_frames(&mut net, 1, 3, 200, 51) {
+        put(&mut net, frame);
+    }
+    net.pass(Duration::from_secs(1));
+    assert_eq!(net.receive(3, to), Some(payload(200)));
+    assert_forgotten(&mut net);
+}
+
 #[test]
 fn xf5_a_repeated_fragment_is_not_sent_on_again() {
     let mut net = chain(3, as_rfc);
