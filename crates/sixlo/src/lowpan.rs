@@ -281,8 +281,16 @@ impl<'a> Lowpan<'a> {
         meta: &Meta,
         info: &RxInfo,
     ) -> Result<Option<Pkt>, Reason> {
-        let (dispatch, body) = strip(payload)?;
         let id = info.id;
+        // Most frames of a long datagram have nothing that would have to be skipped.
+        let (dispatch, body) = if frag::Fragment::is_subsequent(payload) {
+            (Dispatch::FragN, payload)
+        } else {
+            strip(payload)?
+        };
+        if dispatch == Dispatch::FragN {
+            return self.subsequent(cx, ways, body, meta, id);
+        }
         let mut frame = Frame {
             dispatch,
             body,
@@ -290,9 +298,6 @@ impl<'a> Lowpan<'a> {
             meta,
             id,
         };
-        if dispatch == Dispatch::FragN {
-            return self.subsequent(cx, ways, body, meta, id);
-        }
         if dispatch == Dispatch::Frag1 {
             let (header, data) = frag::Fragment::parse(body).map_err(|_| Reason::FragmentInvalid)?;
             // RFC 4944 section 5.3 and RFC 8138 section 3.2.1: a first fragment carries what a frame would, but no

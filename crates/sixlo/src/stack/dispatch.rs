@@ -133,15 +133,22 @@ impl<'a> Modules<'a> {
     }
 
     /// Gives the interfaces what the adaptation layer made.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub(super) fn send_outgoing<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
+        // After most frames there is nothing.
         while let Some(packet) = self.lowpan.outgoing(cx.core) {
-            let msg = cx.core.buf.msg(&packet);
-            if msg.ty == Ty::Recover && self.lowpan.doubts_path(msg.context) {
-                self.reroute(cx, msg.context, &packet);
-            }
-            if let Next::Drop(packet, reason) = self.netif.send(cx, msg, packet) {
-                self.lowpan.settle(cx, packet, Some(reason));
-            }
+            self.send_packet(cx, packet);
+        }
+    }
+
+    /// Gives an interface a packet that the adaptation layer made.
+    fn send_packet<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, packet: Pkt) {
+        let msg = cx.core.buf.msg(&packet);
+        if msg.ty == Ty::Recover && self.lowpan.doubts_path(msg.context) {
+            self.reroute(cx, msg.context, &packet);
+        }
+        if let Next::Drop(packet, reason) = self.netif.send(cx, msg, packet) {
+            self.lowpan.settle(cx, packet, Some(reason));
         }
     }
 

@@ -40,6 +40,12 @@ impl Fragment {
         self.datagram_offset as usize * 8
     }
 
+    /// Whether `bytes` begin with the dispatch of a fragment other than the first.
+    #[inline]
+    pub const fn is_subsequent(bytes: &[u8]) -> bool {
+        matches!(bytes, [0b1110_0000..=0b1110_0111, ..])
+    }
+
     /// Reads the header at the front of `bytes`, and gives what the fragment carries.
     ///
     /// # Errors
