@@ -34,7 +34,7 @@ fn choices() -> Vec<String> {
             .to_owned(),
         format!(
             "A second medium has path loss with an exponent of {} and no floor loss, fitted so that a frame of 127 bytes \
-             succeeds with 97.5 % over 6.5 m at 0 dBm, without shadowing. Nothing else is fitted.",
+             succeeds with at least 97.5 % over 6.5 m at 0 dBm (98 % in two-node runs), without shadowing. Nothing else is fitted.",
             setups::FITTED_EXPONENT
         ),
         "Static routes along the tree that the authors published, not along shortest paths.".to_owned(),

@@ -152,7 +152,7 @@ pub const GROUNDS: [Ground; 5] = [
     },
 ];
 
-/// The path loss exponent with which a frame of 127 bytes succeeds with 97.5 % over 6.5 m at 0 dBm, all else at its
+/// The path loss exponent with which a frame of 127 bytes succeeds with at least 97.5 % (98 %) over 6.5 m at 0 dBm, all else at its
 /// default and without shadowing (the paper's rule leaves no room for it).
 pub const FITTED_EXPONENT: f64 = 7.1;
 
