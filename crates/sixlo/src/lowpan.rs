@@ -9,7 +9,7 @@ use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::RxInfo;
 use crate::pktbuf::{Class, Meta, Pkt, PktBuf, Queue};
-use crate::time::Instant;
+use crate::time::{Instant, earliest};
 use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
@@ -158,13 +158,13 @@ impl<'a> Lowpan<'a> {
 
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
-        let (reassembly, forwarding) = (self.reassembler.deadline(), self.vrbs.deadline());
-        let recovery = self
-            .transfers
-            .deadline()
-            .into_iter()
-            .chain(self.inbounds.deadline());
-        recovery.chain(reassembly).chain(forwarding).min()
+        let deadlines = [
+            self.reassembler.deadline(),
+            self.vrbs.deadline(),
+            self.transfers.deadline(),
+            self.inbounds.deadline(),
+        ];
+        earliest(deadlines.iter().flatten().copied())
     }
 
     /// Gives up the reassemblies, and forgets the forwarded datagrams, whose time is over; and does what is due for those

@@ -269,12 +269,10 @@ impl<'a> Netif<'a> {
         place
             .filter(|place| place.current.is_none() && place.waiting() == 0)
             .map(|place| {
-                *place = Interface {
-                    config,
-                    up: true,
-                    sequence,
-                    ..Interface::EMPTY
-                }
+                *place = Interface::EMPTY;
+                place.config = config;
+                place.up = true;
+                place.sequence = sequence;
             })
             .is_some()
     }

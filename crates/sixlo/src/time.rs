@@ -71,6 +71,30 @@ impl Add<Duration> for Instant {
     }
 }
 
+/// The earliest of some instants; none of none. `min` of the iterator takes two and a half times as much code on Cortex-M3.
+pub(crate) fn earliest(instants: impl Iterator<Item = Instant>) -> Option<Instant> {
+    const NEVER: Instant = Instant(u64::MAX);
+    let mut earliest = NEVER;
+    for at in instants {
+        if at < earliest {
+            earliest = at;
+        }
+    }
+    (earliest != NEVER).then_some(earliest)
+}
+
+/// The number beside the earliest of some instants, the first of equal ones.
+pub(crate) fn place_of_earliest(instants: impl Iterator<Item = (usize, Instant)>) -> Option<usize> {
+    let mut earliest: Option<usize> = None;
+    let mut when = u64::MAX;
+    for (place, at) in instants {
+        if earliest.is_none() || at.0 < when {
+            (earliest, when) = (Some(place), at.0);
+        }
+    }
+    earliest
+}
+
 impl AddAssign<Duration> for Instant {
     fn add_assign(&mut self, span: Duration) {
         *self = *self + span;

@@ -7,7 +7,7 @@ use super::input::Refusal;
 use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{Done, Pkt, PktBuf, Queue};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest, place_of_earliest};
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::wire::icmpv6::{Exceeded, Message, Problem};
 use crate::wire::ipv6::{Ecn, HEADER_LEN, NextHeader};
@@ -128,7 +128,7 @@ impl<'a> Reassembler<'a> {
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
         let taken = self.table.iter().filter(|partial| !partial.is_free());
-        taken.map(|partial| partial.deadline).min()
+        earliest(taken.map(|partial| partial.deadline))
     }
 
     /// Takes a fragment, its cursor at the fragment header, which is named `named_at` bytes from the beginning. Sends the
@@ -282,8 +282,10 @@ impl<'a> Reassembler<'a> {
         };
         let candidates = self.table.iter().enumerate();
         let candidates = candidates.filter(|(index, partial)| Some(*index) != keep && gives_way(partial));
-        let (index, _) = candidates.min_by_key(|(_, partial)| (!partial.over, partial.last))?;
-        Some(index)
+        place_of_earliest(candidates.map(|(index, partial)| {
+            let since = if partial.over { Instant::ZERO } else { partial.last };
+            (index, since)
+        }))
     }
 
     /// Puts a fragment among the others of its packet.

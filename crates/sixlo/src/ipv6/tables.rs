@@ -132,15 +132,14 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn add_address(&mut self, iface: IfaceId, addr: Ipv6Addr) -> Result<(), TableFull> {
-        let place = self.addresses().position(|entry| entry.addr == addr);
-        let place = place.unwrap_or(self.addresses_used);
+        let place = self.place_of(&addr).unwrap_or(self.addresses_used);
         *self.addresses.get_mut(place).ok_or(TableFull)? = Address { iface, addr };
         self.addresses_used = self.addresses_used.max(place + 1);
         Ok(())
     }
 
     pub(super) fn remove_address(&mut self, addr: Ipv6Addr) -> bool {
-        let Some(place) = self.addresses().position(|entry| entry.addr == addr) else {
+        let Some(place) = self.place_of(&addr) else {
             return false;
         };
         self.addresses_used -= 1;
@@ -154,9 +153,15 @@ impl<'a> Tables<'a> {
         used.unwrap_or_default().iter()
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
+    #[cfg_attr(not(target_os = "none"), inline)]
+    fn place_of(&self, addr: &Ipv6Addr) -> Option<usize> {
+        self.addresses().position(|entry| entry.addr == *addr)
+    }
+
     /// Whether an address is one of this node's. RFC 4291 section 2.8: the loopback address is every node's own.
     pub(super) fn owns(&self, addr: &Ipv6Addr) -> bool {
-        ipv6::kind(addr) == Kind::Loopback || self.addresses().any(|entry| entry.addr == *addr)
+        ipv6::kind(addr) == Kind::Loopback || self.place_of(addr).is_some()
     }
 
     pub(super) fn add_neighbor(&mut self, neighbor: Neighbor) -> Result<(), TableFull> {

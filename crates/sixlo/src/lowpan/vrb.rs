@@ -4,7 +4,7 @@
 
 use super::peers::{PeerId, Peers};
 use crate::netdev::IfaceId;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest};
 use crate::wire::addr::LinkAddr;
 
 /// What an entry is for.
@@ -264,7 +264,7 @@ impl<'a> Vrbs<'a> {
     /// When [`expire`](Self::expire) wants to be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let used = self.table.iter().filter(|entry| entry.kind != Kind::Free);
-        used.map(|entry| entry.deadline).min()
+        earliest(used.map(|entry| entry.deadline))
     }
 
     /// Frees the entries whose time is over.

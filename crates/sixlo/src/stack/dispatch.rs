@@ -7,6 +7,7 @@ use crate::netapi::{Dir, Msg, Next, Ty};
 use crate::netdev::IfaceId;
 use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, own};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
+use crate::time::earliest;
 use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::udp;
@@ -180,7 +181,7 @@ impl<'a> Modules<'a> {
     pub(super) fn rearm_reassembly<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
         let timer = TimerId(self.netif.capacity() as u8);
         let deadlines = [self.lowpan.deadline(), self.ipv6.deadline()];
-        match deadlines.into_iter().flatten().min() {
+        match earliest(deadlines.iter().flatten().copied()) {
             Some(at) => cx.core.timers.arm(timer, at),
             None => cx.core.timers.disarm(timer),
         }

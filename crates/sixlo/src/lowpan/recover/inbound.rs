@@ -5,7 +5,7 @@
 
 use crate::lowpan::vrb::End;
 use crate::netdev::IfaceId;
-use crate::time::Instant;
+use crate::time::{Instant, earliest, place_of_earliest};
 use crate::wire::addr::LinkAddr;
 use crate::wire::lowpan::rfrag::Bitmap;
 
@@ -114,7 +114,7 @@ impl<'a> Inbounds<'a> {
     /// When the next one is forgotten.
     pub(in crate::lowpan) fn deadline(&self) -> Option<Instant> {
         let used = self.table.iter().filter(|entry| entry.state != State::Free);
-        used.map(|entry| entry.deadline).min()
+        earliest(used.map(|entry| entry.deadline))
     }
 
     /// Forgets those whose time is over.
@@ -148,8 +148,7 @@ impl<'a> Inbounds<'a> {
         let place = self.table.iter().position(free).or_else(|| {
             let full = self.table.iter().enumerate();
             let full = full.filter(|(_, entry)| entry.state == State::Full);
-            full.min_by_key(|(_, entry)| entry.deadline)
-                .map(|(place, _)| place)
+            place_of_earliest(full.map(|(place, entry)| (place, entry.deadline)))
         })?;
         *self.table.get_mut(place)? = inbound;
         self.changed = true;

@@ -6,7 +6,7 @@ use crate::ground::Cx;
 use crate::lowpan::RecoverConfig;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Kept, Pkt};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earliest};
 use crate::trace::{Event, Module, PktId, Reason, Sink, Told};
 use crate::wire::addr::LinkAddr;
 use crate::wire::iphc::Compressed;
@@ -122,7 +122,7 @@ impl<'a> Transfers<'a> {
     /// When a datagram that is kept here wants something to happen.
     pub(in crate::lowpan) fn deadline(&self) -> Option<Instant> {
         let kept = self.table.iter().filter(|entry| entry.kept.is_some());
-        kept.filter_map(|entry| entry.sender.need().deadline()).min()
+        earliest(kept.filter_map(|entry| entry.sender.need().deadline()))
     }
 
     /// Shows every packet that is kept here to an audit.
