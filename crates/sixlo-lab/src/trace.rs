@@ -419,7 +419,7 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{time_ns},{node},{datagram},{layer},{event},")?;
         match peer {
             LinkAddr::None => write!(self.out, ","),
-            LinkAddr::BROADCAST => write!(self.out, "all,"),
+            to if to.is_broadcast() => write!(self.out, "all,"),
             _ => match self.nodes.get(&peer) {
                 Some(number) => write!(self.out, "{number},"),
                 None => write!(self.out, "{peer},"),
