@@ -223,7 +223,7 @@ fn faults_strike_and_every_loss_has_its_cause() {
     let duplicated = with(FaultKind::Duplicate);
     assert_eq!(duplicated.delivered(), (10, 10));
     assert_eq!(
-        duplicated.nodes[0].stack.drops[Reason::FrameDuplicate as usize],
+        duplicated.nodes[0].stack.drops[Reason::FrameDuplicate.place()],
         10
     );
     let delayed = with(FaultKind::Delay {
