@@ -27,7 +27,7 @@ mod vrb;
 pub use cut::Piece;
 pub use forward::Ways;
 pub use peers::Peer;
-pub use reassembly::{Eviction, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
+pub use reassembly::{Eviction, REMEMBER_MAX, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
 pub use recover::{Inbound, Transfer};
 pub use strategy::{ForwardConfig, Gap, Mark, RecoverConfig, Strategy};
 pub use vrb::Vrb;

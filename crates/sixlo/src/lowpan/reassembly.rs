@@ -92,7 +92,7 @@ impl Expected {
 }
 
 /// The longest time that is counted with 32 bits of microseconds, with room for what comes late: 17 minutes.
-const SPAN_MAX: Duration = Duration::from_micros(1 << 30);
+pub const REMEMBER_MAX: Duration = Duration::from_micros(1 << 30);
 
 /// The lower bits of a time.
 const fn low(time: Instant) -> u32 {
@@ -110,7 +110,7 @@ struct Limits {
 
 impl Limits {
     fn of(config: ReassemblyConfig) -> Self {
-        let micros = |span: Duration| span.min(SPAN_MAX).as_micros() as u32;
+        let micros = |span: Duration| span.min(REMEMBER_MAX).as_micros() as u32;
         Self {
             timeout_us: micros(config.timeout),
             remember_us: micros(config.remember),
@@ -129,7 +129,7 @@ pub(super) struct Reassembler<'a> {
     limits: Limits,
     /// The entry that took the last fragment: `expected` is of it.
     hint: usize,
-    /// When the table was last looked at: a time of which the table has the lower bits lies less than [`SPAN_MAX`] away.
+    /// When the table was last looked at: a time of which the table has the lower bits lies less than [`REMEMBER_MAX`] away.
     seen: Instant,
     /// [`deadline`](Self::deadline) may be another than when it was last asked for.
     changed: bool,
@@ -440,7 +440,7 @@ impl<'a> Reassembler<'a> {
             cx.core.buf.set_len(head.pkt(), entry.contiguous);
         }
         // So much later, 32 bits do not tell what is due: all is.
-        let all = cx.now.since(self.seen) >= SPAN_MAX;
+        let all = cx.now.since(self.seen) >= REMEMBER_MAX;
         let now = low(cx.now);
         for entry in self.table.iter_mut() {
             if !all && !entry.is_due(now) {

@@ -2,7 +2,7 @@
 
 use super::Stack;
 use crate::congure::Kind;
-use crate::lowpan::{Eviction, Gap, Mark, Strategy, TIMEOUT_MAX};
+use crate::lowpan::{Eviction, Gap, Mark, REMEMBER_MAX, Strategy, TIMEOUT_MAX};
 use crate::netdev::IfaceId;
 use crate::netif::MTU;
 use crate::time::Duration;
@@ -351,7 +351,9 @@ impl Stack<'_> {
             Opt::ReassemblyTimeout => {
                 reassembly.timeout = Duration::from_micros(within(value, TIMEOUT_MAX.as_micros())?);
             }
-            Opt::ReassemblyRemember => reassembly.remember = Duration::from_micros(value),
+            Opt::ReassemblyRemember => {
+                reassembly.remember = Duration::from_micros(within(value, REMEMBER_MAX.as_micros())?);
+            }
             Opt::ReassemblyEviction => {
                 reassembly.eviction = if flag(value)? {
                     Eviction::Stalest

@@ -49,7 +49,7 @@ const TABLE: &[Row] = &[
     (
         "reassembly-remember-us",
         Target::Stack,
-        Some((&[0, 1_000_000], &[])),
+        Some((&[0, 1_000_000], &[0x4000_0001])),
     ),
     ("reassembly-eviction", Target::Stack, Some((&[0, 1], &[2]))),
     ("reassemblies", Target::Stack, None),
