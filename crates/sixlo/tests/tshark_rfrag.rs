@@ -8,26 +8,7 @@ mod support;
 use sixlo::wire::addr::LinkAddr;
 use sixlo::wire::ieee802154::Header;
 use sixlo::wire::lowpan::rfrag::{Bitmap, Rfrag, RfragAck};
-use support::tool;
-
-/// The link type of IEEE 802.15.4 frames without frame check sequence (LINKTYPE_IEEE802_15_4_NOFCS).
-const LINK_TYPE: u32 = 230;
-
-/// A capture file with these frames, in the classic format of pcap.
-fn capture(frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, LINK_TYPE] {
-        file.extend(word.to_le_bytes());
-    }
-    for frame in frames {
-        let len = frame.len() as u32;
-        for word in [0, 0, len, len] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend(frame);
-    }
-    file
-}
+use support::tshark;
 
 fn frame(payload: &[u8]) -> Vec<u8> {
     let addr = |last| LinkAddr::Extended([2, 0, 0, 0, 0, 0, 0, last]);
@@ -38,17 +19,6 @@ fn frame(payload: &[u8]) -> Vec<u8> {
     bytes.truncate(len);
     bytes.extend(payload);
     bytes
-}
-
-/// The fields that tshark finds, one line a frame.
-fn fields(frames: &[Vec<u8>], names: &[&str]) -> Option<Vec<String>> {
-    let mut args = vec!["-r", "-", "-T", "fields", "-E", "separator=,"];
-    for name in names {
-        args.extend(["-e", name]);
-    }
-    let out = tool("tshark", &args, &capture(frames), "apt-get install tshark")?;
-    let text = String::from_utf8(out).expect("text");
-    Some(text.lines().map(String::from).collect())
 }
 
 #[test]
@@ -91,7 +61,7 @@ fn tshark_finds_the_fields_of_fragments() {
         "6lowpan.rfrag.datagram_size",
         "6lowpan.rfrag.offset",
     ];
-    let Some(found) = fields(&frames, &names) else {
+    let Some(found) = tshark(&frames, &names) else {
         return;
     };
     assert_eq!(found, expected);
@@ -120,7 +90,7 @@ fn tshark_finds_the_fields_of_acknowledgements() {
         "6lowpan.rfrag.tag",
         "6lowpan.rfrag.ack_bitmask",
     ];
-    let Some(found) = fields(&frames, &names) else {
+    let Some(found) = tshark(&frames, &names) else {
         return;
     };
     assert_eq!(found, expected);
@@ -152,7 +122,7 @@ fn tshark_puts_a_datagram_together() {
         payload.extend(*piece);
         frames.push(frame(&payload));
     }
-    let Some(found) = fields(&frames, &["ipv6.dst", "udp.dstport", "udp.length", "data.len"]) else {
+    let Some(found) = tshark(&frames, &["ipv6.dst", "udp.dstport", "udp.length", "data.len"]) else {
         return;
     };
     assert_eq!(found, [",,,90", ",,,90", "fe80::2,61618,200,192"]);

@@ -70,6 +70,41 @@ pub(crate) fn scapy(script: &str, stdin: &[u8]) -> Option<Vec<u8>> {
     tool("python3", &["-c", script], stdin, REMEDY)
 }
 
+/// The link type of IEEE 802.15.4 frames without frame check sequence (LINKTYPE_IEEE802_15_4_NOFCS).
+const LINK_TYPE: u32 = 230;
+
+/// A capture file with these frames, in the classic format of pcap.
+fn capture(frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, LINK_TYPE] {
+        file.extend(word.to_le_bytes());
+    }
+    for frame in frames {
+        let len = frame.len() as u32;
+        for word in [0, 0, len, len] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+/// The fields that tshark finds in frames of IEEE 802.15.4 without check sequence, one line a frame.
+///
+/// # Panics
+///
+/// As [`tool`].
+pub(crate) fn tshark(frames: &[Vec<u8>], names: &[&str]) -> Option<Vec<String>> {
+    let mut args = vec!["-r", "-", "-o", "udp.check_checksum:TRUE"];
+    args.extend(["-T", "fields", "-E", "separator=,"]);
+    for name in names {
+        args.extend(["-e", name]);
+    }
+    let out = tool("tshark", &args, &capture(frames), "apt-get install tshark")?;
+    let text = String::from_utf8(out).expect("text");
+    Some(text.lines().map(String::from).collect())
+}
+
 /// Says that a test is skipped for want of `name`, or fails it under continuous integration.
 fn skipped(name: &str, remedy: &str) -> Option<Vec<u8>> {
     assert!(
