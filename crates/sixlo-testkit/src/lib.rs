@@ -10,18 +10,20 @@ mod mesh;
 mod node;
 mod reassembly;
 mod script;
+mod segment;
 
 pub use formats::{ghc, mac_frame};
 pub use headers::{iphc_decode, iphc_roundtrip};
 pub use mesh::mesh;
 pub use reassembly::reassembly;
 pub use script::stack_script;
+pub use segment::tcp_segment;
 
 /// The body of a target.
 pub type Target = fn(&[u8]);
 
 /// All targets: the name, which is also that of the folder with the corpus, and the body.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("mac_frame", mac_frame),
     ("iphc_decode", iphc_decode),
     ("iphc_roundtrip", iphc_roundtrip),
@@ -29,4 +31,5 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("mesh", mesh),
     ("reassembly", reassembly),
     ("stack_script", stack_script),
+    ("tcp_segment", tcp_segment),
 ];

@@ -31,6 +31,7 @@ pub mod pktbuf;
 pub mod rng;
 pub mod sock;
 pub mod stack;
+pub mod tcp;
 pub mod time;
 pub mod timers;
 pub mod trace;

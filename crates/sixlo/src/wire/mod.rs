@@ -16,6 +16,7 @@ pub mod iphc;
 pub mod ipv6;
 pub mod ipv6_ext;
 pub mod lowpan;
+pub mod tcp;
 pub mod udp;
 
 /// Why bytes are not what they should be.
