@@ -209,7 +209,7 @@ pub enum Report {
     },
 }
 
-/// Window and interval, and what made them so (Lenders et al. 2021, Fig. 19).
+/// Window and interval, and what the control was told last (Lenders et al. 2021, Fig. 19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The congestion window in units.
@@ -363,23 +363,25 @@ impl Congestion {
         }
     }
 
-    /// Takes a report. Says what changed, if window or interval did.
+    /// Takes a report. Gives window and interval as they are after it, if it is one that the mechanism hears of: also
+    /// where nothing changed, because a control that stays calm is told apart from one that hears nothing.
     pub fn report(&mut self, params: &Params, now: Instant, report: &Report) -> Option<Change> {
         let told = match report {
-            Report::Sent { .. } => Told::Sent,
-            Report::Discarded { .. } => Told::Discarded,
+            Report::Sent { size } => {
+                self.flight = self.flight.saturating_add(*size);
+                return None;
+            }
+            Report::Discarded { size } => {
+                self.flight = self.flight.saturating_sub(*size);
+                return None;
+            }
             Report::TimedOut(_) => Told::TimedOut,
             Report::Lost(_) => Told::Lost,
             Report::Acked { .. } => Told::Acked,
             Report::Ecn { .. } => Told::Ecn,
         };
-        let before = self.state(params, told);
-        match report {
-            Report::Sent { size } => self.flight = self.flight.saturating_add(*size),
-            Report::Discarded { size } => self.flight = self.flight.saturating_sub(*size),
-            _ => self.control_report(params, now, report),
-        }
-        Some(self.state(params, told)).filter(|after| *after != before)
+        self.control_report(params, now, report);
+        Some(self.state(params, told))
     }
 
     /// Takes a report that the mechanism hears of.

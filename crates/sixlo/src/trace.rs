@@ -255,10 +255,6 @@ pub enum FragmentFate {
 pub enum Told {
     /// Nothing yet: a transfer begins.
     Start,
-    /// A message was sent.
-    Sent,
-    /// A message was discarded for another reason than loss.
-    Discarded,
     /// Messages timed out.
     TimedOut,
     /// Messages were lost.
@@ -274,8 +270,6 @@ impl Told {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
-            Self::Sent => "sent",
-            Self::Discarded => "discarded",
             Self::TimedOut => "timed-out",
             Self::Lost => "lost",
             Self::Acked => "acked",
@@ -416,8 +410,8 @@ pub enum Event {
         attempts: u8,
         busy: u8,
     },
-    /// A transfer begins, or its window or interval changed after its congestion control was told something: the window
-    /// in units of the transfer (fragments), and the interval between messages if there is one.
+    /// A transfer begins, or its congestion control was told something: the window after that in units of the transfer
+    /// (fragments), and the interval between messages if there is one. Neither need have changed.
     Window {
         id: PktId,
         tag: u16,

@@ -7,6 +7,7 @@ pub mod arithmetic;
 mod claims_arithmetic;
 mod claims_congestion;
 mod claims_forwarding;
+mod claims_size;
 mod figures;
 pub mod setups;
 #[cfg(test)]
@@ -66,6 +67,7 @@ fn judge(findings: &Findings<'_>) -> Vec<Claim> {
     let mut claims = claims_arithmetic::all();
     claims.extend(claims_forwarding::all(findings));
     claims.extend(claims_congestion::all(findings));
+    claims.extend(claims_size::all());
     claims.extend(later());
     claims.sort_by_key(|claim| claim.id[1..].parse::<u32>().unwrap_or(u32::MAX));
     claims
@@ -80,22 +82,10 @@ fn later() -> Vec<Claim> {
     };
     vec![
         claim(
-            "F3",
-            "Code and memory on Cortex-M3",
-            "HWR 6369 / 1334 bytes of ROM / RAM, FF 8051 / 3894, SFR 10133 / 5950",
-            "by `cargo xtask size`, not here",
-        ),
-        claim(
             "F10",
             "Window and gap over time around losses, time-outs and ECN marks",
             "eight panels for 12 fragments",
             "not run yet",
-        ),
-        claim(
-            "F11",
-            "Cost of the congestion control framework",
-            "at most 62 bytes of RAM and about 500 of ROM; SFR with it 2.5 KB of RAM, 4 to 5 KB of ROM",
-            "by `cargo xtask size`, not here",
         ),
         claim(
             "F13",

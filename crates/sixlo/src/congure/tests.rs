@@ -127,19 +127,23 @@ fn only_quic_and_calm_pace() {
 }
 
 #[test]
-fn a_change_tells_window_gap_and_cause_and_no_change_tells_nothing() {
+fn a_report_gives_window_gap_and_cause_also_where_nothing_changed_and_what_is_sent_gives_nothing() {
     let mut run = Run::new(Params::fragments(Kind::AppendixC));
-    let sent_at = run.send(1);
-    assert_eq!(run.wait(10).acked(1, sent_at), None);
-    let sent_at = run.send(1);
-    let change = run.wait(2500).timed_out(1, sent_at);
-    let expected = Change {
-        window: 1,
-        gap: None,
-        told: Told::TimedOut,
+    let sent_at = run.now;
+    assert_eq!(run.report(Report::Sent { size: 1 }), None);
+    let after = |window, told| {
+        Some(Change {
+            window,
+            gap: None,
+            told,
+        })
     };
-    assert_eq!(change, Some(expected));
-    assert_eq!(run.ecn(sent_at), None, "the window is minimal already");
+    assert_eq!(run.wait(10).acked(1, sent_at), after(2, Told::Acked));
+    let sent_at = run.send(1);
+    assert_eq!(run.wait(2500).timed_out(1, sent_at), after(1, Told::TimedOut));
+    // The window is minimal already.
+    assert_eq!(run.ecn(sent_at), after(1, Told::Ecn));
+    assert_eq!(run.report(Report::Discarded { size: 1 }), None);
 
     let mut run = Run::new(Params::fragments(Kind::Quic));
     let start = run.state.state(&run.params, Told::Start);

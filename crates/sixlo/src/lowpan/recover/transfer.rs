@@ -306,7 +306,7 @@ impl Transfer {
         (timeout, gap)
     }
 
-    /// Tells congestion control, and the sink if that moved something that counts.
+    /// Tells congestion control, and the sink what window and gap are after that.
     pub(super) fn report<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, params: &Params, report: &Report) {
         if let Some(change) = self.congestion.report(params, cx.now, report)
             && self.controlled
