@@ -194,6 +194,10 @@ impl Bench<'_> {
         let next = self
             .lowpan
             .frame(&mut cx, &ways, payload, &meta, &RxInfo::default());
+        // To a recoverable fragment there is an answer, of which a driver takes care at once, and never more than one.
+        if let Some(answer) = self.lowpan.outgoing(cx.core) {
+            let _ended = cx.end(answer, Module::Lowpan, End::Sent);
+        }
         let Some(next) = next else { return };
         let Next::To(_, packet) = next else {
             panic!("a datagram goes up");
