@@ -420,7 +420,7 @@ impl<'a> Lowpan<'a> {
                     tell(cx, fragment, FragmentFate::Dropped(reason));
                     return None;
                 }
-                Err(_) => self.fall_back(cx, fragment),
+                Err(_) => return self.fall_back(cx, fragment),
             }
         }
         self.reassembler.insert(cx, fragment)
@@ -438,8 +438,7 @@ impl<'a> Lowpan<'a> {
         } else if !self.forwards(ways, fragment.meta) || self.reassembler.find(fragment, cx.now).is_some() {
             return self.reassembler.insert(cx, fragment);
         } else if self.forward.fallback {
-            self.fall_back(cx, fragment);
-            return self.reassembler.insert(cx, fragment);
+            return self.fall_back(cx, fragment);
         } else {
             // RFC 8930 section 5: without state of the first fragment it must be dropped.
             Some(Reason::FragmentUnknown)
@@ -450,10 +449,15 @@ impl<'a> Lowpan<'a> {
         None
     }
 
-    /// A datagram that should be forwarded is put together here (Lenders et al. 2021, section III-B).
-    fn fall_back<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>) {
-        self.fallbacks = self.fallbacks.saturating_add(1);
-        tell(cx, fragment, FragmentFate::FellBack);
+    /// The first fragment to come of a datagram that should be forwarded and is put together here (Lenders et al. 2021,
+    /// section III-B), if there is room for that.
+    fn fall_back<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, fragment: &Fragment<'_>) -> Option<Pkt> {
+        let whole = self.reassembler.insert(cx, fragment);
+        if whole.is_some() || self.reassembler.find(fragment, cx.now).is_some() {
+            self.fallbacks = self.fallbacks.saturating_add(1);
+            tell(cx, fragment, FragmentFate::FellBack);
+        }
+        whole
     }
 }
 

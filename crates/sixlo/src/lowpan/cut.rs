@@ -81,8 +81,7 @@ impl Lowpan<'_> {
             return self.begin_transfer(cx, packet, link, out);
         }
         let datagram_size = u16::try_from(size).map_err(|_| Reason::DatagramTooLarge)?;
-        let tag = self.tag;
-        self.tag = tag.wrapping_add(1);
+        let tag = self.next_tag(buf.meta(packet).iface);
         let fragment = Fragment {
             datagram_size,
             datagram_tag: tag,

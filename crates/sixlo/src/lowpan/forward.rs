@@ -7,7 +7,7 @@
 
 use super::cut::compress_head;
 use super::reassembly::{Fragment, tell};
-use super::vrb::{End, Kind};
+use super::vrb::{Kind, Side};
 use super::{Eviction, Lowpan};
 use crate::ground::Cx;
 use crate::ipv6::Ipv6;
@@ -15,10 +15,11 @@ use crate::netapi::{Msg, Ty};
 use crate::netdev::IfaceId;
 use crate::netif::Netif;
 use crate::pktbuf::{Class, Meta, Pkt, PktBuf};
+use crate::time::{Duration, Instant};
 use crate::trace::{FragmentFate, Module, PktId, Reason, Sink};
 use crate::wire::addr::LinkAddr;
 use crate::wire::copy;
-use crate::wire::iphc::Link;
+use crate::wire::iphc::{Compressed, Contexts, Link};
 use crate::wire::lowpan::frag;
 
 /// What forwarding has to know of the other modules: routes and interfaces.
@@ -33,7 +34,7 @@ pub struct Ways<'w, 'a> {
 pub(super) const HEAD_LEN: usize = 128;
 
 /// Where a hop limit lies in an IPv6 header, in bytes (RFC 8200 section 3).
-pub(super) const HOP_LIMIT_AT: usize = 7;
+const HOP_LIMIT_AT: usize = 7;
 
 /// The next hop of a datagram, and what its frames carry.
 pub(super) struct Out {
@@ -52,6 +53,19 @@ pub(super) struct Part<'p> {
 impl Part<'_> {
     pub(super) fn len(&self) -> usize {
         self.pieces.iter().map(|piece| piece.len()).sum()
+    }
+
+    /// The beginning of a datagram in `head`, as far as it has to be known to be sent on: the headers that were expanded, or
+    /// what came as it is. `None` if it is longer than any that is looked at.
+    pub(super) fn head<'h>(&self, head: &'h mut [u8; HEAD_LEN]) -> Option<&'h mut [u8]> {
+        let [expanded, data] = self.pieces;
+        let len = match expanded.len() {
+            0 => data.len().min(HEAD_LEN),
+            len => len,
+        };
+        let head = head.get_mut(..len)?;
+        self.copy(0, head);
+        Some(head)
     }
 
     /// Copies bytes from `from` on into `out`, as many as fit.
@@ -87,15 +101,9 @@ impl Lowpan<'_> {
             pieces: [fragment.expanded, fragment.data],
         };
         let mut head = [0; HEAD_LEN];
-        let head_len = if fragment.expanded.is_empty() {
-            fragment.data.len().min(HEAD_LEN)
-        } else {
-            fragment.expanded.len()
-        };
-        let Some(head) = head.get_mut(..head_len) else {
+        let Some(head) = whole.head(&mut head) else {
             return Ok(false);
         };
-        whole.copy(0, head);
         let Some((iface, link_dst)) = ways.ipv6.relay(head, size, fragment.meta) else {
             return Ok(false);
         };
@@ -111,28 +119,16 @@ impl Lowpan<'_> {
         }
         let out = Out::new(ways, iface, link_dst)?;
         let tag = self.next_tag(iface);
-        let to = End {
+        let to = Side {
             iface,
             addr: link_dst,
             tag,
         };
-        let config = self.forward;
-        let reassembly = self.reassembler.config();
-        let evict = (reassembly.eviction == Eviction::Stalest).then_some(reassembly.progress_window);
+        let timeout = self.forward.timeout;
         let entry = self
-            .vrbs
-            .open(
-                cx.now,
-                Kind::Plain,
-                (from, to),
-                header.datagram_size,
-                config.timeout,
-                evict,
-            )
+            .open_vrb(cx.now, Kind::Plain, (from, to), header.datagram_size, timeout)
             .ok_or(Reason::ForwardFull)?;
-        if let Some(hop_limit) = head.get_mut(HOP_LIMIT_AT) {
-            *hop_limit = hop_limit.saturating_sub(1);
-        }
+        take_a_hop(head);
         let sent = self.send_first(cx, &out, entry, fragment, head, &whole);
         if let Err(reason) = sent {
             // RFC 8930 section 5: if the first fragment cannot be forwarded, then the state must be removed.
@@ -161,9 +157,7 @@ impl Lowpan<'_> {
         };
         let mut compressed = [0; HEAD_LEN];
         let room = out.room.saturating_sub(frag::Fragment::FIRST_LEN);
-        let scratch = compressed.get_mut(..room.min(HEAD_LEN)).unwrap_or_default();
-        let contexts = crate::wire::iphc::Contexts(self.contexts);
-        let iphc = compress_head(head, &out.link, &contexts, scratch)?;
+        let iphc = self.compress_for(out, head, room, &mut compressed)?;
         let behind = whole.len().saturating_sub(iphc.consumed);
         let fits = behind <= room - iphc.written;
         // RFC 4944 section 5.3: what the fragment stands for, uncompressed, is a multiple of eight bytes.
@@ -181,8 +175,7 @@ impl Lowpan<'_> {
         if fits {
             return Ok(());
         }
-        let rest = Part { offset: 0, ..*whole };
-        self.send_next(cx, out, entry, header, &rest, end, fragment.id)
+        self.send_next(cx, out, entry, header, whole, end, fragment.id)
     }
 
     /// Forwards a fragment other than the first.
@@ -283,16 +276,10 @@ impl Lowpan<'_> {
         len: usize,
         id: PktId,
     ) -> Result<Pkt, Reason> {
-        let len = header.emit_len() + len;
-        let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
-        let buf = &mut cx.core.buf;
-        let meta = buf.meta_mut(&packet);
-        meta.iface = out.iface;
-        meta.link_src = out.link.src;
-        meta.link_dst = out.link.dst;
-        buf.set_msg(&packet, Msg::down(Ty::Link, self.vrbs.entry(entry).out_tag));
+        let tag = self.vrbs.entry(entry).out_tag;
+        let packet = out.payload(cx, tag, header.emit_len() + len, id)?;
         // It was made for it.
-        let written = buf.bytes_mut(&packet).map(|place| header.emit(place));
+        let written = cx.core.buf.bytes_mut(&packet).map(|place| header.emit(place));
         debug_assert!(
             matches!(written, Ok(Ok(_))),
             "a new packet has room for its header"
@@ -324,14 +311,40 @@ impl Lowpan<'_> {
         self.vrbs.free_if_done(index);
     }
 
-    /// Why the fragment in a frame's payload should not be sent any more, if it should not.
+    /// Whether the datagram of a forwarded fragment is broken, so that what waits of it is not to be sent any more.
     pub(super) fn is_broken(&self, iface: IfaceId, tag: u16) -> bool {
         let index = self.vrbs.find_out(false, iface, tag);
         index.is_some_and(|index| self.vrbs.entry(index).kind == Kind::Broken)
     }
 
+    /// Opens an entry of the virtual reassembly buffer, which makes room as reassembly does.
+    pub(super) fn open_vrb(
+        &mut self,
+        now: Instant,
+        kind: Kind,
+        ends: (Side, Side),
+        size: u16,
+        timeout: Duration,
+    ) -> Option<usize> {
+        let reassembly = self.reassembler.config();
+        let evict = (reassembly.eviction == Eviction::Stalest).then_some(reassembly.progress_window);
+        self.vrbs.open(now, kind, ends, size, timeout, evict)
+    }
+
+    /// Compresses headers for the next link into `out`, of which at most `room` bytes are written.
+    pub(super) fn compress_for(
+        &self,
+        next: &Out,
+        head: &[u8],
+        room: usize,
+        out: &mut [u8; HEAD_LEN],
+    ) -> Result<Compressed, Reason> {
+        let out = out.get_mut(..room.min(HEAD_LEN)).unwrap_or_default();
+        compress_head(head, &next.link, &Contexts(self.contexts), out)
+    }
+
     /// A tag that no datagram has which this node forwards by an interface.
-    fn next_tag(&mut self, iface: IfaceId) -> u16 {
+    pub(super) fn next_tag(&mut self, iface: IfaceId) -> u16 {
         loop {
             let tag = self.tag;
             self.tag = tag.wrapping_add(1);
@@ -353,11 +366,36 @@ impl Out {
             room,
         })
     }
+
+    /// A frame's payload of `len` bytes to the next hop, under a tag.
+    pub(super) fn payload<S: Sink>(
+        &self,
+        cx: &mut Cx<'_, '_, S>,
+        tag: u16,
+        len: usize,
+        id: PktId,
+    ) -> Result<Pkt, Reason> {
+        let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
+        let buf = &mut cx.core.buf;
+        let meta = buf.meta_mut(&packet);
+        meta.iface = self.iface;
+        meta.link_src = self.link.src;
+        meta.link_dst = self.link.dst;
+        buf.set_msg(&packet, Msg::down(Ty::Link, tag));
+        Ok(packet)
+    }
+}
+
+/// Takes one off the hop limit of a header that is forwarded (RFC 8200 section 3).
+pub(super) fn take_a_hop(head: &mut [u8]) {
+    if let Some(hop_limit) = head.get_mut(HOP_LIMIT_AT) {
+        *hop_limit = hop_limit.saturating_sub(1);
+    }
 }
 
 /// Where a fragment comes from.
-pub(super) fn key(fragment: &Fragment<'_>) -> End {
-    End {
+pub(super) fn key(fragment: &Fragment<'_>) -> Side {
+    Side {
         iface: fragment.meta.iface,
         addr: fragment.meta.link_src,
         tag: fragment.header.datagram_tag,

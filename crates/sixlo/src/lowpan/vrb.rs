@@ -80,7 +80,7 @@ impl Vrb {
 
 /// One end of an entry: between which nodes, and under which tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct Side {
     pub(super) iface: IfaceId,
     pub(super) addr: LinkAddr,
     pub(super) tag: u16,
@@ -122,7 +122,7 @@ impl<'a> Vrbs<'a> {
         &mut self,
         now: Instant,
         kind: Kind,
-        (from, to): (End, End),
+        (from, to): (Side, Side),
         size: u16,
         timeout: Duration,
         evict: Option<Duration>,
@@ -179,7 +179,7 @@ impl<'a> Vrbs<'a> {
     }
 
     /// The entry for what comes in.
-    pub(super) fn find_in(&self, recoverable: bool, from: End) -> Option<usize> {
+    pub(super) fn find_in(&self, recoverable: bool, from: Side) -> Option<usize> {
         self.table.iter().position(|entry| {
             entry.in_tag == from.tag
                 && entry.kind != Kind::Free

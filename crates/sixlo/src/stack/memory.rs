@@ -67,7 +67,8 @@ pub enum NotEnough {
 
 /// Memory of fixed size, for a static: a stack with one interface.
 ///
-/// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once (of 6LoWPAN and of IPv6), `SOCKETS`
+/// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once (of 6LoWPAN and
+/// as many of IPv6), `SOCKETS`
 /// sockets or mailboxes, `ROUTES` static routes and as many neighbours, `VRBS` datagrams that are forwarded by their
 /// fragments, `TRANSFERS` that are sent in recoverable ones. All of it is zero at first, so that a static lies in `.bss`.
 pub struct Fixed<

@@ -1,6 +1,6 @@
 //! An entry of the reassembly table, and what is compared with it.
 
-use crate::lowpan::vrb::End;
+use crate::lowpan::vrb::Side;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Kept, Meta, Pile};
 use crate::wire::addr::LinkAddr;
@@ -41,7 +41,7 @@ impl Key {
     }
 
     /// That of recoverable fragments, which is no other's.
-    pub(super) fn recoverable(from: End) -> Self {
+    pub(super) fn recoverable(from: Side) -> Self {
         let meta = Meta {
             iface: from.iface,
             link_src: from.addr,

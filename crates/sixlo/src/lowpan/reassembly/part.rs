@@ -4,13 +4,13 @@
 use super::entry::{Key, Reassembly};
 use super::{Fragment, Label, Reassembler, give_up, pair};
 use crate::ground::Cx;
-use crate::lowpan::vrb::End;
+use crate::lowpan::vrb::Side;
 use crate::pktbuf::Pkt;
 use crate::trace::{FragmentFate, Reason, Sink};
 
 impl Label {
     /// That of `len` bytes from `offset` on of a datagram of `size` bytes that comes in recoverable fragments.
-    pub(in crate::lowpan) fn recoverable(from: End, size: u16, offset: u16, len: u16) -> Self {
+    pub(in crate::lowpan) fn recoverable(from: Side, size: u16, offset: u16, len: u16) -> Self {
         Self {
             key: Key::recoverable(from),
             name: pair(from.tag, size),

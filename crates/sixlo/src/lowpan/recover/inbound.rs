@@ -3,7 +3,7 @@
 //! The bytes are the reassembler's affair. Here is what the acknowledgements need, and what remains of a datagram for a
 //! while when it is complete.
 
-use crate::lowpan::vrb::End;
+use crate::lowpan::vrb::Side;
 use crate::netdev::IfaceId;
 use crate::time::{Instant, earliest, place_of_earliest};
 use crate::wire::addr::LinkAddr;
@@ -57,7 +57,7 @@ impl Inbound {
     };
 
     /// A datagram of which nothing was stored yet.
-    pub(super) const fn new(from: End, size: u16, shift: i16, deadline: Instant) -> Self {
+    pub(super) const fn new(from: Side, size: u16, shift: i16, deadline: Instant) -> Self {
         Self {
             state: State::Open,
             iface: from.iface,
@@ -72,8 +72,8 @@ impl Inbound {
     }
 
     /// Where its fragments come from.
-    pub(super) const fn from(&self) -> End {
-        End {
+    pub(super) const fn from(&self) -> Side {
+        Side {
             iface: self.iface,
             addr: self.src,
             tag: self.tag as u16,
@@ -131,7 +131,7 @@ impl<'a> Inbounds<'a> {
     }
 
     /// The datagram that a fragment from there belongs to.
-    pub(super) fn find(&self, from: End) -> Option<usize> {
+    pub(super) fn find(&self, from: Side) -> Option<usize> {
         let same = |entry: &Inbound| entry.state != State::Free && entry.from() == from;
         self.table.iter().position(same)
     }

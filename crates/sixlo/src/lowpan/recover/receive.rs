@@ -2,9 +2,10 @@
 //! 5.1, 6 and 6.1).
 
 use super::inbound::{Inbound, State};
+use super::relay::Local;
 use crate::ground::Cx;
 use crate::lowpan::reassembly::{Fragment, Label};
-use crate::lowpan::vrb::End;
+use crate::lowpan::vrb::Side;
 use crate::lowpan::{Frame, HEADERS_LEN, HEADERS_LEN_MAX, Lowpan, Ways, expand, header_reason, strip};
 use crate::netapi::{Msg, Ty};
 use crate::pktbuf::{Class, Meta, Pkt};
@@ -25,8 +26,8 @@ pub(super) struct Incoming<'f> {
 
 impl Incoming<'_> {
     /// Where it comes from.
-    pub(super) fn from(&self) -> End {
-        End {
+    pub(super) fn from(&self) -> Side {
+        Side {
             iface: self.meta.iface,
             addr: self.meta.link_src,
             tag: self.header.tag.into(),
@@ -149,10 +150,18 @@ impl Lowpan<'_> {
                 _ => self.forget(cx, place, Reason::ReassemblyConflict),
             }
         }
-        if let Some(taken) = self.relay_first(cx, ways, fragment, &first) {
-            return taken;
+        match self.relay_first(cx, ways, fragment, &first) {
+            Ok(taken) => taken,
+            Err(Local::Belongs) => self.open(cx, fragment, &first),
+            Err(Local::NoRoom) => {
+                let taken = self.open(cx, fragment, &first);
+                if !matches!(taken.fate, FragmentFate::Dropped(_)) {
+                    self.fallbacks = self.fallbacks.saturating_add(1);
+                    tell(cx, fragment, FragmentFate::FellBack);
+                }
+                taken
+            }
         }
-        self.open(cx, fragment, &first)
     }
 
     /// The datagram of a first fragment, with its headers expanded into `headers`.
@@ -342,12 +351,12 @@ impl Lowpan<'_> {
     }
 
     /// Sends an acknowledgement to where fragments came from.
-    fn acknowledge<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, ack: &RfragAck, to: End, id: PktId) {
+    fn acknowledge<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, ack: &RfragAck, to: Side, id: PktId) {
         self.send_bytes(cx, &ack.emit(), to, id);
     }
 
     /// Sends what takes no more room than an acknowledgement.
-    pub(super) fn send_bytes<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, bytes: &[u8], to: End, id: PktId) {
+    pub(super) fn send_bytes<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, bytes: &[u8], to: Side, id: PktId) {
         let packet = cx.new_packet(Module::Lowpan, Class::Transmit, 0, bytes.len(), id, PktId::NONE);
         let packet = match packet {
             Ok(packet) => packet,

@@ -3,58 +3,53 @@
 
 use super::receive::{First, Incoming, Taken};
 use crate::ground::Cx;
-use crate::lowpan::cut::compress_head;
-use crate::lowpan::forward::{HEAD_LEN, HOP_LIMIT_AT, Out, Part, body};
-use crate::lowpan::vrb::{End, Kind};
-use crate::lowpan::{Eviction, Lowpan, Mark, Ways};
-use crate::netapi::{Msg, Ty};
+use crate::lowpan::forward::{HEAD_LEN, Out, Part, body, take_a_hop};
+use crate::lowpan::vrb::{Kind, Side};
+use crate::lowpan::{Lowpan, Mark, Ways};
 use crate::netdev::IfaceId;
-use crate::pktbuf::{Class, Meta, Pkt};
+use crate::pktbuf::{Meta, Pkt};
 use crate::time::Duration;
-use crate::trace::{FragmentFate, Module, PktId, Reason, Sink};
+use crate::trace::{FragmentFate, PktId, Reason, Sink};
 use crate::wire::copy;
-use crate::wire::iphc::Contexts;
 use crate::wire::lowpan::rfrag::{Bitmap, Rfrag, RfragAck};
 
+/// Why a datagram has to be put together here.
+pub(super) enum Local {
+    /// It is for this node, or needs it whole.
+    Belongs,
+    /// It should go on, and there is no place to remember where.
+    NoRoom,
+}
+
 impl Lowpan<'_> {
-    /// Forwards a first fragment, and remembers where the others go. `None` if its datagram has to be put together here:
-    /// it is for this node, needs it whole, or there is no place to remember it (RFC 8930 section 5, RFC 8931 section 6.1.1).
+    /// Forwards a first fragment, and remembers where the others go, unless its datagram has to be put together here (RFC
+    /// 8930 section 5, RFC 8931 section 6.1.1).
     pub(super) fn relay_first<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         ways: &Ways<'_, '_>,
         fragment: &Incoming<'_>,
         first: &First<'_>,
-    ) -> Option<Taken> {
+    ) -> Result<Taken, Local> {
         let whole = Part {
             offset: 0,
             pieces: [first.expanded, first.data],
         };
         let mut head = [0; HEAD_LEN];
-        let head_len = match first.expanded.len() {
-            0 => first.data.len().min(HEAD_LEN),
-            len => len,
-        };
-        let head = head.get_mut(..head_len)?;
-        whole.copy(0, head);
-        let (iface, link_dst) = ways.ipv6.relay(head, first.size.into(), fragment.meta)?;
-        if let Some(hop_limit) = head.get_mut(HOP_LIMIT_AT) {
-            *hop_limit = hop_limit.saturating_sub(1);
-        }
+        let head = whole.head(&mut head).ok_or(Local::Belongs)?;
+        let next_hop = ways.ipv6.relay(head, first.size.into(), fragment.meta);
+        let (iface, link_dst) = next_hop.ok_or(Local::Belongs)?;
+        take_a_hop(head);
         let out = match Out::new(ways, iface, link_dst) {
             Ok(out) => out,
-            Err(reason) => return Some(Taken::dropped(reason, None)),
+            Err(reason) => return Ok(Taken::dropped(reason, None)),
         };
-        let Some(index) = self.label_switched(cx, fragment, &out) else {
-            self.fallbacks = self.fallbacks.saturating_add(1);
-            super::receive::tell(cx, fragment, FragmentFate::FellBack);
-            return None;
-        };
+        let index = self.label_switched(cx, fragment, &out).ok_or(Local::NoRoom)?;
         if self.vrbs.entry(index).kind == Kind::Full {
-            return Some(late(fragment));
+            return Ok(late(fragment));
         }
         let sent = self.send_first_on(cx, ways, index, fragment, (&out, head, &whole));
-        Some(match sent {
+        Ok(match sent {
             Ok(()) => forwarded(),
             // RFC 8930 section 5: if the first fragment cannot be forwarded, the state must be removed. Where it never
             // can be, its sender is told, and those who know of it behind (RFC 8931 section 6.3).
@@ -83,16 +78,13 @@ impl Lowpan<'_> {
             // Another way, or the tag is used anew.
             self.vrbs.free(index);
         }
-        let to = End {
+        let to = Side {
             iface: out.iface,
             addr: out.link.dst,
             tag: self.next_short_tag(out.iface)?.into(),
         };
-        let reassembly = self.reassembler.config();
-        let evict = (reassembly.eviction == Eviction::Stalest).then_some(reassembly.progress_window);
         let timeout = self.silence_max();
-        self.vrbs
-            .open(cx.now, Kind::Recover, (from, to), size, timeout, evict)
+        self.open_vrb(cx.now, Kind::Recover, (from, to), size, timeout)
     }
 
     /// Sends a first fragment on with its headers compressed for the next link.
@@ -106,8 +98,7 @@ impl Lowpan<'_> {
     ) -> Result<(), Reason> {
         let mut compressed = [0; HEAD_LEN];
         let room = out.room.saturating_sub(Rfrag::LEN);
-        let scratch = compressed.get_mut(..room.min(HEAD_LEN)).unwrap_or_default();
-        let headers = compress_head(head, &out.link, &Contexts(self.contexts), scratch)?;
+        let headers = self.compress_for(out, head, room, &mut compressed)?;
         let len = headers.written + whole.len().saturating_sub(headers.consumed);
         // RFC 8931 section 4.1: fragments are not cut again on their way.
         if len > room {
@@ -201,14 +192,9 @@ impl Lowpan<'_> {
             ..header
         };
         let len = Rfrag::LEN + usize::from(header.size);
-        let packet = cx.new_packet(Module::Lowpan, Class::Receive, 0, len, id, PktId::NONE)?;
+        let packet = out.payload(cx, tag, len, id)?;
         let buf = &mut cx.core.buf;
-        let meta = buf.meta_mut(&packet);
-        meta.iface = out.iface;
-        meta.link_src = out.link.src;
-        meta.link_dst = out.link.dst;
-        meta.congested = header.congested;
-        buf.set_msg(&packet, Msg::down(Ty::Link, tag));
+        buf.meta_mut(&packet).congested = header.congested;
         // It was made for it.
         let written = buf.bytes_mut(&packet).map(|place| header.emit(place));
         debug_assert!(
@@ -223,7 +209,7 @@ impl Lowpan<'_> {
         let entry = *self.vrbs.entry(index);
         if entry.progressed || entry.next != 0 {
             let mut bytes = [0; Rfrag::LEN];
-            let to = End {
+            let to = Side {
                 iface: entry.out_iface,
                 addr: self.vrbs.to(index),
                 tag: entry.out_tag,
@@ -270,7 +256,7 @@ impl Lowpan<'_> {
         };
         let entry = self.vrbs.entry_mut(index);
         entry.progressed = true;
-        let to = End {
+        let to = Side {
             iface: entry.in_iface,
             addr: self.vrbs.from(index),
             tag: self.vrbs.entry(index).in_tag,

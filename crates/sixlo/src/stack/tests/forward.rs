@@ -240,6 +240,25 @@ fn without_room_in_the_table_a_datagram_is_dropped_or_put_together_as_configured
     }
 }
 
+/// A datagram of many fragments falls back once, and one for which there is no room at all does not.
+#[test]
+fn a_fall_back_is_counted_once_a_datagram_and_only_where_the_datagram_was_put_together() {
+    let mut net = chain(3, as_paper);
+    // Four places to forward and four to put together for ten datagrams of which no fragment is the last.
+    let datagrams: Vec<_> = (0..10)
+        .map(|n| datagram_in_frames(&mut net, 1, 3, 500, n))
+        .collect();
+    for at in 0..datagrams[0].len() - 1 {
+        for frames in &datagrams {
+            put(&mut net, &frames[at]);
+        }
+    }
+    assert!(datagrams[0].len() > 4);
+    assert_eq!(net.node(2).stack.reassemblies(), 4);
+    assert_eq!(fallbacks(&mut net), 4);
+    assert_forgotten(&mut net);
+}
+
 /// XF9 with forwarding: a flood of first fragments stops no datagram that comes in order.
 #[test]
 fn xf9_a_flood_of_first_fragments_gives_way_to_honest_datagrams() {
