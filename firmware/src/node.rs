@@ -122,6 +122,10 @@ macro_rules! node {
                 routes: ROUTES,
                 partials: &mut [],
                 mailboxes: MAILBOXES,
+                connections: &mut [],
+                listeners: &mut [],
+                backlog: &mut [],
+                tcp_receive: &mut [],
             };
             if let Ok(stack) = stack::Stack::new(memory, &stack::Config::new(2)) {
                 let stack = STACK.write(stack);

@@ -116,6 +116,10 @@ impl Heap {
             routes: &mut self.routes,
             partials: &mut self.partials,
             mailboxes: &mut self.mailboxes,
+            connections: &mut [],
+            listeners: &mut [],
+            backlog: &mut [],
+            tcp_receive: &mut [],
         }
     }
 }

@@ -338,6 +338,17 @@ impl Congestion {
         self.flight
     }
 
+    /// Counts what is under way anew: for users that know it better than the sum of their reports, because they hear of
+    /// messages that left the network before they are acknowledged (`pipe` of RFC 6675 section 4).
+    pub const fn set_flight(&mut self, units: u32) {
+        self.flight = units;
+    }
+
+    /// Takes a measurement of the round-trip time that no message of the transfer gave.
+    pub fn sample(&mut self, now: Instant, batch: &Batch) {
+        self.rtt.acked(now, batch);
+    }
+
     /// Units that may be sent now.
     pub fn room(&self) -> u32 {
         self.window().saturating_sub(self.flight)

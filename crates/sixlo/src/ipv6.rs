@@ -79,6 +79,7 @@ pub struct Ipv6<'a> {
 /// pseudo-header of RFC 8200 section 8.1 in theirs.
 const fn checksum_offset(next_header: NextHeader) -> Option<usize> {
     match next_header {
+        NextHeader::TCP => Some(16),
         NextHeader::UDP => Some(6),
         NextHeader::ICMPV6 => Some(2),
         _ => None,

@@ -18,6 +18,8 @@ pub struct Receiver {
 
 /// The next header of ICMPv6.
 pub(crate) const ICMPV6: u16 = NextHeader::ICMPV6.0 as u16;
+/// The next header of TCP.
+pub(crate) const TCP: u16 = NextHeader::TCP.0 as u16;
 /// The next header of UDP.
 const UDP: u16 = NextHeader::UDP.0 as u16;
 
@@ -25,6 +27,7 @@ const UDP: u16 = NextHeader::UDP.0 as u16;
 pub(crate) const fn own(msg: Msg) -> Option<Receiver> {
     let module = match (msg.dir, msg.ty, msg.context) {
         (Dir::Up, Ty::Ipv6, _) | (Dir::Down, Ty::Transport, _) => Module::Ipv6,
+        (Dir::Up, Ty::Transport, TCP) => Module::Tcp,
         (Dir::Up, Ty::Transport, ICMPV6) => Module::Icmpv6,
         (Dir::Up, Ty::Transport, UDP) | (Dir::Down, Ty::Udp, _) => Module::Udp,
         (Dir::Down, Ty::Ipv6 | Ty::Link, _) => Module::Netif,

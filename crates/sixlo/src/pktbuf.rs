@@ -151,6 +151,9 @@ impl<'a> PktBuf<'a> {
         let twin = self.take_slot(first)?;
         self.slots[twin.link()] = Slot {
             first,
+            // The twin is in hand, whoever has the packet.
+            #[cfg(any(test, debug_assertions))]
+            owner: Owner::Hand,
             ..self.slots[p.link()]
         };
         Ok(twin)

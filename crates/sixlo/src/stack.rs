@@ -16,6 +16,7 @@ use crate::netreg::{Receiver, Registry};
 use crate::pktbuf::PktBuf;
 use crate::rng::Rng;
 use crate::sock::Sockets;
+use crate::tcp::{self, Tcp};
 use crate::time::Instant;
 use crate::timers::Timers;
 use crate::trace::{Module, Reason, Sink};
@@ -27,6 +28,7 @@ mod dispatch;
 mod fragments;
 mod memory;
 mod options;
+mod tcp_api;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -49,6 +51,7 @@ struct Modules<'a> {
     lowpan: Lowpan<'a>,
     ipv6: Ipv6<'a>,
     icmpv6: Icmpv6,
+    tcp: Tcp<'a>,
     sockets: Sockets<'a>,
 }
 
@@ -59,7 +62,7 @@ impl<'a> Stack<'a> {
     ///
     /// If a slice of the memory is too small for the stack's own needs; the error says which.
     pub fn new(memory: Memory<'a>, config: &Config) -> Result<Self, NotEnough> {
-        if memory.timers.len() <= memory.ifaces.len() {
+        if memory.timers.len() < memory.ifaces.len() + Memory::OWN_TIMERS {
             return Err(NotEnough::Timers);
         }
         let buf = PktBuf::new(memory.bytes, memory.segs, memory.slots, config.reserve_bytes)
@@ -94,6 +97,15 @@ impl<'a> Stack<'a> {
                     config.ipv6,
                 ),
                 icmpv6: Icmpv6::new(config.icmpv6),
+                tcp: Tcp::new(
+                    tcp::Tables {
+                        connections: memory.connections,
+                        listeners: memory.listeners,
+                        backlog: memory.backlog,
+                        receive: memory.tcp_receive,
+                    },
+                    config.tcp,
+                ),
                 sockets: Sockets::new(memory.mailboxes),
             },
         })
@@ -112,6 +124,7 @@ impl<'a> Stack<'a> {
             lowpan,
             ipv6,
             icmpv6: _,
+            tcp,
             sockets,
         } = self.modules;
         let (ifaces, duplicates) = netif.into_parts();
@@ -129,6 +142,12 @@ impl<'a> Stack<'a> {
             routes,
             partials,
         } = ipv6.into_tables();
+        let tcp::Tables {
+            connections,
+            listeners,
+            backlog,
+            receive,
+        } = tcp.into_tables();
         let (buf, registry, timers) = self.core.into_parts();
         let (bytes, segs, slots) = buf.into_parts();
         Memory {
@@ -150,6 +169,10 @@ impl<'a> Stack<'a> {
             routes,
             partials,
             mailboxes: sockets.into_table(),
+            connections,
+            listeners,
+            backlog,
+            tcp_receive: receive,
         }
     }
 
@@ -173,6 +196,7 @@ impl<'a> Stack<'a> {
         }
         if let Some(next) = next {
             modules.follow(&mut cx, Module::Lowpan, next);
+            modules.pump(&mut cx);
         }
         self.after_step();
     }
@@ -249,7 +273,7 @@ impl<'a> Stack<'a> {
 
     /// When [`poll`](Self::poll) wants to be called next.
     pub fn next_deadline(&self, now: Instant) -> Option<Instant> {
-        if self.core.anything_waits() {
+        if self.core.anything_waits() || self.modules.tcp.wants_output() {
             Some(now)
         } else {
             self.core.timers.next()
@@ -268,8 +292,9 @@ impl<'a> Stack<'a> {
             modules.follow(&mut cx, module, next);
             true
         } else {
-            false
+            modules.tcp.wants_output()
         };
+        modules.pump(&mut cx);
         self.after_step();
         stepped
     }

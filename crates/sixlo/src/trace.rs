@@ -59,18 +59,21 @@ pub enum Module {
     Icmpv6 = 3,
     /// UDP.
     Udp = 4,
+    /// TCP.
+    Tcp = 5,
     /// The application: a socket or a mailbox of its own.
-    App = 5,
+    App = 6,
 }
 
 impl Module {
     /// All modules, in the order of their priority.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Netif,
         Self::Lowpan,
         Self::Ipv6,
         Self::Icmpv6,
         Self::Udp,
+        Self::Tcp,
         Self::App,
     ];
 
@@ -82,6 +85,7 @@ impl Module {
             Self::Ipv6 => "ipv6",
             Self::Icmpv6 => "icmpv6",
             Self::Udp => "udp",
+            Self::Tcp => "tcp",
             Self::App => "app",
         }
     }
@@ -211,6 +215,16 @@ reasons! {
     UdpMalformed => "udp-malformed",
     /// A wrong or missing UDP checksum.
     UdpChecksum => "udp-checksum",
+    /// A malformed TCP segment.
+    TcpMalformed => "tcp-malformed",
+    /// A TCP segment with a wrong checksum.
+    TcpChecksum => "tcp-checksum",
+    /// A TCP segment of no connection and for no listener.
+    TcpRefused => "tcp-refused",
+    /// A TCP segment whose numbers or flags its connection does not accept.
+    TcpUnacceptable => "tcp-unacceptable",
+    /// A connection that a peer opens finds no place.
+    TcpBacklogFull => "tcp-backlog-full",
     /// No socket listens on the port.
     PortUnreachable => "port-unreachable",
     /// The node was rebooted or the socket closed while the packet was kept.

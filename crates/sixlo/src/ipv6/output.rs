@@ -47,6 +47,17 @@ impl Ipv6<'_> {
         Some((iface, link))
     }
 
+    /// The interface towards a destination and the address to send from; for a link-local one by the interface `iface`.
+    pub fn source_for(&self, dst: &Ipv6Addr, iface: IfaceId) -> Result<(IfaceId, Ipv6Addr), Reason> {
+        if self.tables.owns(dst) {
+            // RFC 6724 section 5, rule 1.
+            return Ok((iface, *dst));
+        }
+        let Hop { iface, .. } = self.next_hop(dst, iface)?;
+        let src = self.tables.select_source(iface, dst);
+        Ok((iface, src.ok_or(Reason::Ipv6Address)?))
+    }
+
     /// Sends a packet that begins with an IPv6 header in the making: destination and next header are set; source and hop
     /// limit are chosen here if they are zero. Behind it comes the transport header, whose checksum field holds the sum over header and payload.
     /// The metadata names the interface for destinations that do not tell it.

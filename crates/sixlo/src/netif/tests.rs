@@ -48,6 +48,10 @@ fn stack(seed: u64) -> Stack<'static> {
         routes: lent(4, || Route::EMPTY),
         partials: &mut [],
         mailboxes: lent(2, || Mailbox::EMPTY),
+        connections: &mut [],
+        listeners: &mut [],
+        backlog: &mut [],
+        tcp_receive: &mut [],
     };
     Stack::new(memory, &Config::new(seed)).expect("it suffices")
 }

@@ -43,6 +43,42 @@ impl PktBuf<'_> {
         self.write_at(p, 0)
     }
 
+    /// Puts bytes in front of the cursor, as [`prepend`](Self::prepend) does: for as many as are known at run time only.
+    ///
+    /// # Errors
+    ///
+    /// Bytes or segments for a new chunk.
+    pub fn prepend_bytes(&mut self, p: &Pkt, bytes: &[u8]) -> Result<(), NoRoom> {
+        self.make_front(p, bytes.len())?;
+        self.write_bytes(p, 0, bytes)
+    }
+
+    /// A packet over `len` bytes of another, from `offset` behind its cursor on. Nothing is marked in it.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom::Slots`], [`NoRoom::Segments`] if the bytes lie in several, [`NoRoom::Bytes`] if the packet is shorter.
+    pub fn window(&mut self, p: &Pkt, offset: usize, len: usize) -> Result<Pkt, NoRoom> {
+        if offset.saturating_add(len) > self.len(p) {
+            return Err(NoRoom::Bytes);
+        }
+        let window = self.share(p)?;
+        self.mark(&window, offset);
+        self.discard_marked(&window);
+        self.truncate(&window, len);
+        Ok(window)
+    }
+
+    /// The `n` bytes that begin `offset` bytes behind the cursor, to be written. Segments are copied as for
+    /// [`write_at`](Self::write_at).
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom::Bytes`] if there are none for the copy, or if the packet is shorter.
+    pub fn piece_mut(&mut self, p: &Pkt, offset: usize, n: usize) -> Result<&mut [u8], NoRoom> {
+        self.writable(p, offset, n).ok_or(NoRoom::Bytes)
+    }
+
     /// The `N` bytes that begin `offset` bytes behind the cursor, to be written.
     ///
     /// Segments whose chunk is shared, and several if the bytes straddle them, are copied into a chunk of their own first.

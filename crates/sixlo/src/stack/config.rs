@@ -4,6 +4,7 @@ use crate::icmpv6::Icmpv6Config;
 use crate::ipv6::Ipv6Config;
 use crate::lowpan::LowpanConfig;
 use crate::mac::duplicates;
+use crate::tcp::TcpConfig;
 use crate::time::Duration;
 
 /// The configuration of a stack. Interfaces are configured when they are brought up.
@@ -22,6 +23,8 @@ pub struct Config {
     pub ipv6: Ipv6Config,
     /// ICMPv6.
     pub icmpv6: Icmpv6Config,
+    /// TCP.
+    pub tcp: TcpConfig,
 }
 
 impl Config {
@@ -34,6 +37,7 @@ impl Config {
             lowpan: LowpanConfig::default(),
             ipv6: Ipv6Config::default(),
             icmpv6: Icmpv6Config::default(),
+            tcp: TcpConfig::default(),
         }
     }
 }

@@ -5,13 +5,16 @@ use super::Modules;
 use crate::ground::Cx;
 use crate::netapi::{Dir, Msg, Next, Ty};
 use crate::netdev::IfaceId;
-use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, own};
+use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, TCP, own};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::time::earliest;
 use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::udp;
 use crate::wire::icmpv6::{Message, Unreachable};
+
+/// Segments of TCP that are sent in one step.
+const SEGMENTS_MAX: usize = 8;
 
 /// All who receive a message.
 #[inline]
@@ -67,6 +70,7 @@ impl<'a> Modules<'a> {
                 Err(reason) => Next::Drop(packet, reason),
             },
             Module::Udp => udp::send(cx, packet),
+            Module::Tcp => self.tcp.receive(cx, packet),
             Module::App => Next::Taken(self.sockets.deliver(cx, who.instance, msg, packet)),
             // The adaptation layer is called with frames and asked for frames; no message goes to it.
             Module::Lowpan => Next::Drop(packet, nobody(msg)),
@@ -123,6 +127,8 @@ impl<'a> Modules<'a> {
         if usize::from(timer.0) < self.netif.capacity() {
             self.netif.timer(cx, IfaceId(timer.0));
             self.settle(cx, IfaceId(timer.0));
+        } else if timer == self.tcp_timer() {
+            self.tcp.expire(cx);
         } else {
             self.lowpan.expire(cx);
             while let Some(next) = self.ipv6.expire(cx) {
@@ -187,11 +193,37 @@ impl<'a> Modules<'a> {
         }
     }
 
+    const fn tcp_timer(&self) -> TimerId {
+        TimerId(self.netif.capacity() as u8 + 1)
+    }
+
+    /// Lets TCP send what it may, a bounded number of segments, and sets its timer. Not from within a handler: what TCP
+    /// sends may come back to it.
+    pub(super) fn pump<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
+        for _ in 0..SEGMENTS_MAX {
+            if !self.tcp.wants_output() {
+                break;
+            }
+            let Some(packet) = self.tcp.next_segment(cx) else {
+                break;
+            };
+            let message = Msg::down(Ty::Transport, TCP);
+            self.follow(cx, Module::Tcp, Next::To(message, packet));
+        }
+        if self.tcp.deadline_changed() {
+            match self.tcp.deadline() {
+                Some(at) => cx.core.timers.arm(self.tcp_timer(), at),
+                None => cx.core.timers.disarm(self.tcp_timer()),
+            }
+        }
+    }
+
     /// Ends every packet that a module keeps or that waits for one.
     pub(super) fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, reason: Reason) {
         self.netif.give_up(cx, reason);
         self.lowpan.give_up(cx, reason);
         self.ipv6.give_up(cx, reason);
+        self.tcp.give_up(cx, reason);
         self.sockets.give_up(cx, reason);
         while let Some((module, packet)) = cx.core.next_waiting() {
             let _ended = cx.drop(packet, module, reason);
@@ -203,6 +235,7 @@ impl<'a> Modules<'a> {
         self.netif.holds(buf, see);
         self.lowpan.holds(buf, see);
         self.ipv6.holds(buf, see);
+        self.tcp.holds(buf, see);
         self.sockets.holds(buf, see);
     }
 

@@ -8,6 +8,7 @@ use crate::netif::Interface;
 use crate::netreg::Entry;
 use crate::pktbuf::{Seg, Slot};
 use crate::sock::Mailbox;
+use crate::tcp::{Connection, HalfOpen, Listener};
 use crate::timers::Timer;
 use crate::wire::iphc::{CONTEXTS_MAX, Context};
 
@@ -49,11 +50,19 @@ pub struct Memory<'a> {
     pub partials: &'a mut [Partial],
     /// Sockets and mailboxes.
     pub mailboxes: &'a mut [Mailbox],
+    /// TCP connections, at most 255; none is needed where there is no TCP.
+    pub connections: &'a mut [Connection],
+    /// TCP listeners, at most 255.
+    pub listeners: &'a mut [Listener],
+    /// TCP connections that are being opened by peers.
+    pub backlog: &'a mut [HalfOpen],
+    /// Receive buffers of TCP, shared out in equal parts among the connections.
+    pub tcp_receive: &'a mut [u8],
 }
 
 impl Memory<'_> {
     /// Timers beside those of the interfaces.
-    pub const OWN_TIMERS: usize = 1;
+    pub const OWN_TIMERS: usize = 2;
 }
 
 /// A slice of the memory is too small for the stack itself.
@@ -70,7 +79,8 @@ pub enum NotEnough {
 /// `BYTES` of packet buffer, up to `PACKETS` packets (and as many further segments), `REASSEMBLIES` at once (of 6LoWPAN and
 /// as many of IPv6), `SOCKETS`
 /// sockets or mailboxes, `ROUTES` static routes and as many neighbours, `VRBS` datagrams that are forwarded by their
-/// fragments, `TRANSFERS` that are sent in recoverable ones. All of it is zero at first, so that a static lies in `.bss`.
+/// fragments, `TRANSFERS` that are sent in recoverable ones, `CONNECTIONS` of TCP with `RECEIVE` bytes of receive buffer in all,
+/// `LISTENERS` of it and `BACKLOG` that are being opened by peers. All of it is zero at first, so that a static lies in `.bss`.
 pub struct Fixed<
     const BYTES: usize,
     const PACKETS: usize,
@@ -79,6 +89,10 @@ pub struct Fixed<
     const ROUTES: usize,
     const VRBS: usize = 0,
     const TRANSFERS: usize = 0,
+    const CONNECTIONS: usize = 0,
+    const RECEIVE: usize = 0,
+    const LISTENERS: usize = 0,
+    const BACKLOG: usize = 0,
 > {
     bytes: [u8; BYTES],
     segs: [Seg; PACKETS],
@@ -98,6 +112,10 @@ pub struct Fixed<
     routes: [Route; ROUTES],
     partials: [Partial; REASSEMBLIES],
     mailboxes: [Mailbox; SOCKETS],
+    connections: [Connection; CONNECTIONS],
+    listeners: [Listener; LISTENERS],
+    backlog: [HalfOpen; BACKLOG],
+    tcp_receive: [u8; RECEIVE],
 }
 
 /// Lines of the registry of a [`Fixed`], for sockets and registrations.
@@ -115,7 +133,24 @@ impl<
     const ROUTES: usize,
     const VRBS: usize,
     const TRANSFERS: usize,
-> Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS, TRANSFERS>
+    const CONNECTIONS: usize,
+    const RECEIVE: usize,
+    const LISTENERS: usize,
+    const BACKLOG: usize,
+>
+    Fixed<
+        BYTES,
+        PACKETS,
+        REASSEMBLIES,
+        SOCKETS,
+        ROUTES,
+        VRBS,
+        TRANSFERS,
+        CONNECTIONS,
+        RECEIVE,
+        LISTENERS,
+        BACKLOG,
+    >
 {
     /// Memory with nothing in it: all-zero bits.
     pub const fn new() -> Self {
@@ -138,6 +173,10 @@ impl<
             routes: [Route::EMPTY; ROUTES],
             partials: [const { Partial::EMPTY }; REASSEMBLIES],
             mailboxes: [const { Mailbox::EMPTY }; SOCKETS],
+            connections: [const { Connection::EMPTY }; CONNECTIONS],
+            listeners: [Listener::EMPTY; LISTENERS],
+            backlog: [HalfOpen::EMPTY; BACKLOG],
+            tcp_receive: [0; RECEIVE],
         }
     }
 
@@ -162,6 +201,10 @@ impl<
             routes: &mut self.routes,
             partials: &mut self.partials,
             mailboxes: &mut self.mailboxes,
+            connections: &mut self.connections,
+            listeners: &mut self.listeners,
+            backlog: &mut self.backlog,
+            tcp_receive: &mut self.tcp_receive,
         }
     }
 }
@@ -174,7 +217,24 @@ impl<
     const ROUTES: usize,
     const VRBS: usize,
     const TRANSFERS: usize,
-> Default for Fixed<BYTES, PACKETS, REASSEMBLIES, SOCKETS, ROUTES, VRBS, TRANSFERS>
+    const CONNECTIONS: usize,
+    const RECEIVE: usize,
+    const LISTENERS: usize,
+    const BACKLOG: usize,
+> Default
+    for Fixed<
+        BYTES,
+        PACKETS,
+        REASSEMBLIES,
+        SOCKETS,
+        ROUTES,
+        VRBS,
+        TRANSFERS,
+        CONNECTIONS,
+        RECEIVE,
+        LISTENERS,
+        BACKLOG,
+    >
 {
     fn default() -> Self {
         Self::new()

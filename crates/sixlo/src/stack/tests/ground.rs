@@ -45,6 +45,10 @@ fn tiny(k: usize) -> Stack<'static> {
         routes: &mut [],
         partials: &mut [],
         mailboxes: lent(1, || Mailbox::EMPTY),
+        connections: &mut [],
+        listeners: &mut [],
+        backlog: &mut [],
+        tcp_receive: &mut [],
     };
     let mut stack = Stack::new(memory, &Config::new(k as u64)).expect("it suffices");
     let config = IfaceConfig {

@@ -134,7 +134,7 @@ fn memory(bytes: usize, packets: usize, reassemblies: usize) -> Memory<'static> 
         segs: vec![Seg::EMPTY; packets].leak(),
         slots: vec![Slot::EMPTY; packets].leak(),
         receivers: vec![Entry::EMPTY; 16].leak(),
-        timers: vec![Timer::EMPTY; 2].leak(),
+        timers: vec![Timer::EMPTY; 1 + Memory::OWN_TIMERS].leak(),
         ifaces: vec![Interface::EMPTY].leak(),
         seen: vec![Seen::EMPTY; 4].leak(),
         reassemblies: (0..reassemblies)
@@ -151,6 +151,10 @@ fn memory(bytes: usize, packets: usize, reassemblies: usize) -> Memory<'static> 
         routes: vec![Route::EMPTY; 4].leak(),
         partials: &mut [],
         mailboxes: (0..4).map(|_| Mailbox::EMPTY).collect::<Vec<_>>().leak(),
+        connections: &mut [],
+        listeners: &mut [],
+        backlog: &mut [],
+        tcp_receive: &mut [],
     }
 }
 

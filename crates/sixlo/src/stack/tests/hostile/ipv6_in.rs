@@ -202,7 +202,7 @@ fn xi3_options_beyond_their_header_too_many_or_in_too_long_a_header_are_dropped(
 #[test]
 fn xi4_an_unknown_next_header_is_refused_with_a_pointer_to_it() {
     let mut victim = Victim::new();
-    let known = [0, 17, 43, 44, 58, 59, 60];
+    let known = [0, 6, 17, 43, 44, 58, 59, 60];
     for next in (0..=255).filter(|next| !known.contains(next)) {
         let packet = ipv6_packet(global(FOE), global(1), NextHeader(next), b"whatever");
         victim

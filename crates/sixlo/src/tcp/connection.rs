@@ -1,0 +1,262 @@
+//! The state of a connection.
+
+use core::net::Ipv6Addr;
+
+use super::config::TcpConfig;
+use super::error::TcpError;
+use super::ring::Ring;
+use super::state::State;
+use super::timer::Deadline;
+use crate::congure::{Batch, Congestion, Params, Report, RttLimits};
+use crate::netdev::IfaceId;
+use crate::pktbuf::{Kept, PktBuf};
+use crate::time::{Duration, Instant};
+use crate::wire::tcp::seq::Seq;
+
+/// The first timer where a SYN was lost (RFC 6298 (5.7)).
+const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+
+/// Addresses and ports of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoints {
+    /// Our address.
+    pub local: Ipv6Addr,
+    /// The peer's address.
+    pub remote: Ipv6Addr,
+    /// Our port.
+    pub local_port: u16,
+    /// The peer's port.
+    pub remote_port: u16,
+}
+
+impl Endpoints {
+    pub(super) const NONE: Self = Self {
+        local: Ipv6Addr::UNSPECIFIED,
+        remote: Ipv6Addr::UNSPECIFIED,
+        local_port: 0,
+        remote_port: 0,
+    };
+}
+
+/// What a connection is about to do or has agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flags {
+    /// The application has it, or will accept it.
+    pub(super) owned: bool,
+    /// It was opened by a SYN of the peer and waits to be accepted.
+    pub(super) ready: bool,
+    /// There may be something to send.
+    pub(super) output: bool,
+    /// An acknowledgement has to go out now.
+    pub(super) ack_now: bool,
+    /// A segment is to go out even if little can be sent: the timer says so.
+    pub(super) force: bool,
+    /// The retransmission timer counts the time to the next probe of a zero window.
+    pub(super) persisting: bool,
+    /// A segment without its retransmission is being timed.
+    pub(super) timing: bool,
+    /// Small segments do not wait.
+    pub(super) no_delay: bool,
+    /// The peer's SYN has come.
+    pub(super) heard: bool,
+    /// A SYN of ours was lost.
+    pub(super) syn_lost: bool,
+    /// Our FIN goes out once the connection is established.
+    pub(super) shut: bool,
+    /// The peer is to get a RST, the last thing that is sent.
+    pub(super) reset: bool,
+}
+
+/// A connection. The empty value is all-zero bits.
+pub struct Connection {
+    pub(super) ends: Endpoints,
+    pub(super) iface: IfaceId,
+    pub(super) state: State,
+    /// Counts those that had this place before, so that a handle of old names nothing.
+    pub(super) round: u8,
+    /// The listener that it came by, counted from 1, or 0.
+    pub(super) listener: u8,
+    /// Grows from one that came by a listener to the next.
+    pub(super) order: u8,
+    pub(super) flags: Flags,
+    pub(super) error: Option<TcpError>,
+
+    /// ISS.
+    pub(super) iss: Seq,
+    /// SND.UNA: the first number that is not acknowledged.
+    pub(super) una: Seq,
+    /// SND.NXT: what is sent next; before `max` after a time-out.
+    pub(super) nxt: Seq,
+    /// The number behind the last one that was ever sent.
+    pub(super) max: Seq,
+    /// SND.WL1 and SND.WL2: segment and acknowledgement that updated the window last.
+    pub(super) wl: [Seq; 2],
+    /// SND.WND in bytes, never scaled.
+    pub(super) wnd: u16,
+    /// The largest window that the peer ever offered.
+    pub(super) max_wnd: u16,
+    /// Bytes of data in a full segment, and how many we announce.
+    pub(super) mss: u16,
+    pub(super) own_mss: u16,
+    /// Bytes at the end of `data` that the application has reserved and not committed.
+    pub(super) reserved: u16,
+    /// What is to be sent and not acknowledged: it begins at `una`, behind the SYN as long as that is not
+    /// acknowledged.
+    pub(super) data: Option<Kept>,
+
+    /// RCV.NXT.
+    pub(super) rcv_nxt: Seq,
+    /// The number behind the window that was announced last.
+    pub(super) rcv_adv: Seq,
+    /// The number that was acknowledged last.
+    pub(super) acked: Seq,
+    pub(super) ring: Ring,
+
+    pub(super) congestion: Congestion,
+    /// The number whose acknowledgement is timed, and since when.
+    pub(super) timed: Seq,
+    pub(super) timed_at: Deadline,
+    /// Time-outs in a row, or probes without an answer.
+    pub(super) retries: u8,
+
+    /// Retransmission or zero-window probe.
+    pub(super) retransmit_at: Deadline,
+    /// Delayed acknowledgement.
+    pub(super) ack_at: Deadline,
+    /// The end of an open, of FIN-WAIT-2 or of TIME-WAIT, or the next keep-alive probe.
+    pub(super) end_at: Deadline,
+    /// When the last time the peer acknowledged something new, for the user time-out.
+    pub(super) progress_at: Deadline,
+}
+
+impl Connection {
+    /// A free place.
+    pub const EMPTY: Self = Self {
+        ends: Endpoints::NONE,
+        iface: IfaceId(0),
+        state: State::Closed,
+        round: 0,
+        listener: 0,
+        order: 0,
+        flags: Flags {
+            owned: false,
+            ready: false,
+            output: false,
+            ack_now: false,
+            force: false,
+            persisting: false,
+            timing: false,
+            no_delay: false,
+            heard: false,
+            syn_lost: false,
+            shut: false,
+            reset: false,
+        },
+        error: None,
+        iss: Seq(0),
+        una: Seq(0),
+        nxt: Seq(0),
+        max: Seq(0),
+        wl: [Seq(0); 2],
+        wnd: 0,
+        max_wnd: 0,
+        mss: 0,
+        own_mss: 0,
+        reserved: 0,
+        data: None,
+        rcv_nxt: Seq(0),
+        rcv_adv: Seq(0),
+        acked: Seq(0),
+        ring: Ring::EMPTY,
+        congestion: Congestion::EMPTY,
+        timed: Seq(0),
+        timed_at: Deadline::NONE,
+        retries: 0,
+        retransmit_at: Deadline::NONE,
+        ack_at: Deadline::NONE,
+        end_at: Deadline::NONE,
+        progress_at: Deadline::NONE,
+    };
+
+    /// Nobody has it and nothing is left of it.
+    pub(super) const fn is_free(&self) -> bool {
+        matches!(self.state, State::Closed) && !self.flags.owned && !self.flags.reset
+    }
+
+    /// Starts anew in this place.
+    pub(super) fn open(&mut self, ends: Endpoints, iface: IfaceId, iss: Seq, mss: u16, config: &TcpConfig) {
+        *self = Self {
+            ends,
+            iface,
+            round: self.round.wrapping_add(1),
+            iss,
+            una: iss,
+            nxt: iss,
+            max: iss,
+            mss,
+            own_mss: mss,
+            ..Self::EMPTY
+        };
+        self.flags.no_delay = !config.nagle;
+    }
+
+    /// Bytes that the application has handed over and the peer has not acknowledged.
+    pub(super) fn queued(&self, buf: &PktBuf<'_>) -> u32 {
+        let held = self.data.as_ref().map_or(0, |data| buf.len(data.pkt()));
+        (held as u32).saturating_sub(u32::from(self.reserved))
+    }
+
+    /// Bytes that are under way as far as is known.
+    pub(super) fn pipe(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// What congestion control has to know.
+    pub(super) fn params(&self, config: &TcpConfig) -> Params {
+        let unit = u32::from(self.mss).max(1);
+        // FreeBSD: ten segments (RFC 6928), no more than the send buffer. RFC 5681 section 3.1: one if a SYN was lost.
+        let initial_window = match self.flags.syn_lost {
+            true => unit,
+            false => (10 * unit).min(u32::from(config.send_buffer)).max(unit),
+        };
+        Params {
+            timer: self.limits(config),
+            initial_window,
+            ..Params::bytes(config.congestion, unit)
+        }
+    }
+
+    /// Bounds of the retransmission timer: RFC 6298 (5.7) starts with at least 3 s where a SYN was lost.
+    pub(super) fn limits(&self, config: &TcpConfig) -> RttLimits {
+        let mut limits = config.timer;
+        if self.flags.syn_lost && self.state.is_synchronized() {
+            limits.initial = limits.initial.max(AFTER_LOST_SYN);
+        }
+        limits
+    }
+
+    /// Tells congestion control.
+    pub(super) fn report(&mut self, config: &TcpConfig, now: Instant, report: &Report) {
+        let params = self.params(config);
+        self.congestion.set_flight(self.pipe());
+        let _change = self.congestion.report(&params, now, report);
+    }
+
+    /// A batch of `size` bytes of which is not known when they were sent but that it was before the window was last
+    /// reduced (`old`) or after it.
+    pub(super) fn untimed(&self, now: Instant, size: u32, old: bool) -> Batch {
+        let sent_at = if old { Instant::ZERO } else { now };
+        Batch::again(size, sent_at)
+    }
+
+    /// Bytes that may be received beyond what was.
+    pub(super) fn receive_room(&self, storage_len: usize) -> u32 {
+        u32::from(self.ring.room(storage_len))
+    }
+
+    /// The earliest of its deadlines.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let all = [self.retransmit_at, self.ack_at, self.end_at];
+        crate::time::earliest(all.iter().filter_map(|deadline| deadline.get()))
+    }
+}

@@ -1,0 +1,87 @@
+//! Timers that are due.
+
+use super::Tcp;
+use super::config::TcpConfig;
+use super::connection::Connection;
+use super::error::TcpError;
+use super::state::State;
+use super::timer::Deadline;
+use crate::congure::Report;
+use crate::ground::Cx;
+use crate::time::Instant;
+use crate::trace::Sink;
+
+impl Tcp<'_> {
+    /// Does what is due in every connection and in the backlog.
+    pub fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
+        for connection in self.connections.iter_mut() {
+            connection.expire(cx, &self.config);
+            self.wake |= connection.flags.output;
+        }
+        self.expire_backlog(cx.now);
+        self.changed = true;
+    }
+}
+
+impl Connection {
+    fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
+        if self.ack_at.is_due(cx.now) {
+            self.ack_at = Deadline::NONE;
+            self.flags.ack_now = true;
+            self.flags.output = true;
+        }
+        if self.end_at.is_due(cx.now) {
+            self.end_at = Deadline::NONE;
+            self.end(cx);
+        }
+        if self.retransmit_at.is_due(cx.now) {
+            self.retransmit_at = Deadline::NONE;
+            self.flags.output = true;
+            if self.gives_up(cx.now, config) {
+                self.abort(cx, Some(TcpError::TimedOut));
+            } else if self.flags.persisting {
+                self.probe(cx.now, config);
+            } else {
+                self.time_out(cx.now, config);
+            }
+        }
+    }
+
+    /// The end of an open, of FIN-WAIT-2 or of TIME-WAIT.
+    fn end<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
+        match self.state {
+            State::SynSent => self.finish(cx, Some(TcpError::TimedOut)),
+            State::SynReceived => self.abort(cx, Some(TcpError::TimedOut)),
+            State::FinWait2 | State::TimeWait => self.finish(cx, None),
+            _ => {}
+        }
+    }
+
+    /// Whether the peer was silent too long (RFC 9293 section 3.8.3, R2, and the user time-out of section 3.9.1.1).
+    fn gives_up(&self, now: Instant, config: &TcpConfig) -> bool {
+        let since = self.progress_at.get().unwrap_or(now);
+        let too_often = self.retries >= config.retries_max && !self.flags.persisting;
+        self.state.is_synchronized() && (too_often || now.since(since) >= config.user_timeout)
+    }
+
+    /// The window is probed with one byte (RFC 9293 section 3.8.6.1).
+    fn probe(&mut self, now: Instant, config: &TcpConfig) {
+        self.retries = self.retries.saturating_add(1);
+        self.flags.force = true;
+        self.arm_persist(now, config);
+    }
+
+    /// RFC 6298 (5.4) to (5.6): the first segment that is not acknowledged is sent again, and the timer runs longer.
+    fn time_out(&mut self, now: Instant, config: &TcpConfig) {
+        let under_way = self.max - self.una;
+        let mut batch = self.untimed(now, under_way, self.retries > 0);
+        // The threshold is set at the first time-out only (RFC 5681 section 3.1).
+        batch.resent = self.retries > 0;
+        self.report(config, now, &Report::TimedOut(batch));
+        self.retries = self.retries.saturating_add(1);
+        self.flags.syn_lost |= !self.state.is_synchronized();
+        self.flags.timing = false;
+        self.nxt = self.una;
+        self.arm_retransmit(now, config);
+    }
+}
