@@ -7,7 +7,7 @@
 
 use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
-use crate::netdev::RxInfo;
+use crate::netdev::{IfaceId, RxInfo};
 use crate::pktbuf::{Class, Meta, Pkt, PktBuf, Queue};
 use crate::time::{Instant, earliest};
 use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
@@ -25,6 +25,7 @@ mod strategy;
 mod vrb;
 
 pub use cut::Piece;
+pub(crate) use cut::whole;
 pub use forward::Ways;
 pub use peers::Peer;
 pub use reassembly::{Eviction, REMEMBER_MAX, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
@@ -261,13 +262,29 @@ impl<'a> Lowpan<'a> {
         match self.read(cx, ways, payload, meta, info) {
             Ok(packet) => packet.map(|packet| Next::To(Msg::up(Ty::Ipv6, u16::from(meta.iface.0)), packet)),
             Err(reason) => {
-                cx.count(reason);
-                cx.event(Event::FrameDropped {
-                    id: info.id,
-                    iface: meta.iface,
-                    reason,
-                });
+                refused(cx, meta.iface, reason, info.id);
                 None
+            }
+        }
+    }
+
+    /// Takes a packet that came as it is, over an interface of such. Where memory is short, stale reassemblies give way.
+    pub fn packet<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        packet: &[u8],
+        meta: &Meta,
+        info: &RxInfo,
+    ) -> Option<Next> {
+        let iface = meta.iface;
+        loop {
+            match new_packet(cx, &[], packet, meta, info.id) {
+                Ok(packet) => return Some(Next::To(Msg::up(Ty::Ipv6, u16::from(iface.0)), packet)),
+                Err(_) if self.reassembler.make_room(cx, None) => {}
+                Err(reason) => {
+                    refused(cx, iface, reason, info.id);
+                    return None;
+                }
             }
         }
     }
@@ -459,6 +476,12 @@ impl<'a> Lowpan<'a> {
         }
         whole
     }
+}
+
+/// Puts on record that a frame was not taken.
+fn refused<S: Sink>(cx: &mut Cx<'_, '_, S>, iface: IfaceId, reason: Reason, id: PktId) {
+    cx.count(reason);
+    cx.event(Event::FrameDropped { id, iface, reason });
 }
 
 /// Whether a payload that begins so is a fragment of RFC 4944.

@@ -17,10 +17,13 @@ use crate::wire::addr::LinkAddr;
 use crate::wire::fcs;
 use crate::wire::ieee802154::{FrameType, Header, PAN_BROADCAST};
 
+mod packets;
 mod receive;
 #[cfg(test)]
 mod tests;
 mod turn;
+
+pub use packets::LinkKind;
 
 /// The MTU of IPv6 over IEEE 802.15.4, in bytes (RFC 4944 section 4).
 pub const MTU: u16 = 1280;
@@ -28,6 +31,9 @@ pub const MTU: u16 = 1280;
 /// How an interface behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IfaceConfig {
+    /// What its frames are. Of an interface that carries packets as they are, the short address, the PAN, the device's
+    /// capabilities, CSMA/CA, strategy and gap mean nothing.
+    pub link: LinkKind,
     /// The extended address (EUI-64).
     pub extended: [u8; 8],
     /// The short address, if one was assigned.
@@ -60,6 +66,7 @@ impl IfaceConfig {
     /// check sequence and nothing more, 8 packets in the queue.
     pub fn new(extended: [u8; 8]) -> Self {
         Self {
+            link: LinkKind::Ieee802154,
             extended,
             short: None,
             send_from_short: false,
@@ -133,7 +140,7 @@ pub struct Interface {
     paced_last: bool,
     ack_request: bool,
     attempt: u8,
-    frame_len: u8,
+    frame_len: u16,
     current: Option<Kept>,
     queue: Queue,
     /// What carries fragments and keeps the gap between them.
@@ -161,6 +168,7 @@ impl Interface {
     /// A place for an interface.
     pub const EMPTY: Self = Self {
         config: IfaceConfig {
+            link: LinkKind::Ieee802154,
             extended: [0; 8],
             short: None,
             send_from_short: false,
@@ -240,6 +248,8 @@ pub struct FrameHead {
     pub dst: LinkAddr,
     /// What becomes of a datagram that the frame does not hold.
     pub strategy: Strategy,
+    /// What the frame is.
+    pub link: LinkKind,
 }
 
 /// The module.
@@ -271,6 +281,9 @@ impl<'a> Netif<'a> {
             .map(|place| {
                 *place = Interface::EMPTY;
                 place.config = config;
+                if place.carries_packets() {
+                    place.config.caps = LinkKind::PACKETS_CAPS;
+                }
                 place.up = true;
                 place.sequence = sequence;
             })
@@ -310,6 +323,9 @@ impl<'a> Netif<'a> {
     /// Bytes of payload that a frame to this destination holds.
     pub fn room(&self, iface: IfaceId, dst: LinkAddr) -> Option<usize> {
         let iface = self.up(iface)?;
+        if iface.carries_packets() {
+            return Some(iface.config.mtu.into());
+        }
         Some((FRAME_LEN_MAX - FCS_LEN).saturating_sub(iface.header(0, dst).emit_len()))
     }
 
@@ -337,7 +353,7 @@ impl<'a> Netif<'a> {
             .as_ref()
             .map(|packet| cx.core.buf.meta(packet.pkt()).link_dst);
         // IEEE 802.15.4-2020, 6.7.4.2: a broadcast is never acknowledged.
-        iface.ack_request = to.is_some_and(|to| !to.is_broadcast());
+        iface.ack_request = to.is_some_and(|to| !to.is_broadcast()) && !iface.carries_packets();
         if iface.config.caps.csma {
             iface.phase = Phase::Ready;
             return;
@@ -404,6 +420,18 @@ impl<'a> Netif<'a> {
         let iface = self.up_mut(id).filter(|iface| iface.phase == Phase::Ready)?;
         let packet = iface.current.as_ref()?;
         let (src, dst) = (iface.source(), cx.core.buf.meta(packet.pkt()).link_dst);
+        let (link, strategy) = (iface.config.link, iface.config.strategy);
+        if link == LinkKind::Packets {
+            let head = FrameHead {
+                len: 0,
+                room: out.len(),
+                src,
+                dst,
+                strategy,
+                link,
+            };
+            return Some((head, packet));
+        }
         let sequence = iface.sequence.wrapping_add(1);
         let mut header = iface.header(sequence, dst);
         header.ack_request = iface.ack_request;
@@ -418,7 +446,8 @@ impl<'a> Netif<'a> {
             room,
             src,
             dst,
-            strategy: iface.config.strategy,
+            strategy,
+            link,
         };
         iface.current.as_ref().map(|packet| (head, packet))
     }
@@ -438,7 +467,7 @@ impl<'a> Netif<'a> {
             len = fcs::append(out, len).ok()?;
         }
         iface.more = more;
-        iface.frame_len = len as u8;
+        iface.frame_len = len as u16;
         count(&mut iface.counters.frames_out, 1);
         Some(iface.hand_over(cx, id, false))
     }

@@ -11,7 +11,7 @@ use crate::ipv6::{self, Ipv6};
 use crate::lowpan::{self, Lowpan, Ways};
 use crate::mac::duplicates::Duplicates;
 use crate::netdev::{FCS_LEN, FRAME_LEN_MAX, IfaceId, RxInfo, TxInfo, TxReport};
-use crate::netif::Netif;
+use crate::netif::{LinkKind, Netif};
 use crate::netreg::{Receiver, Registry};
 use crate::pktbuf::PktBuf;
 use crate::rng::Rng;
@@ -189,7 +189,11 @@ impl<'a> Stack<'a> {
             ipv6: &modules.ipv6,
             netif: &modules.netif,
         };
-        let next = modules.lowpan.frame(&mut cx, &ways, payload, &meta, &info);
+        let next = if meta.link_src.is_empty() {
+            modules.lowpan.packet(&mut cx, payload, &meta, &info)
+        } else {
+            modules.lowpan.frame(&mut cx, &ways, payload, &meta, &info)
+        };
         modules.send_outgoing(&mut cx);
         if modules.lowpan.deadline_changed() {
             modules.rearm_reassembly(&mut cx);
@@ -236,7 +240,11 @@ impl<'a> Stack<'a> {
             };
             let strategy = head.strategy;
             let body = out.get_mut(head.len..head.len + head.room).unwrap_or_default();
-            match modules.lowpan.cut(&mut cx, packet, &link, strategy, body) {
+            let piece = match head.link {
+                LinkKind::Ieee802154 => modules.lowpan.cut(&mut cx, packet, &link, strategy, body),
+                LinkKind::Packets => lowpan::whole(&cx.core.buf, packet.pkt(), body),
+            };
+            match piece {
                 Ok(piece) => {
                     break modules
                         .netif

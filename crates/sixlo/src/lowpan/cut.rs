@@ -209,6 +209,13 @@ fn next<S: Sink>(
     })
 }
 
+/// Writes a packet as it is, for an interface of such.
+pub(crate) fn whole(buf: &PktBuf<'_>, packet: &Pkt, out: &mut [u8]) -> Result<Piece, Reason> {
+    let room = out.get_mut(..buf.len(packet)).ok_or(Reason::LinkRefused)?;
+    let len = buf.copy_out(packet, 0, room);
+    Ok(Piece { len, more: false })
+}
+
 /// Compresses the headers at the beginning of a packet into `out`.
 pub(super) fn compress_head(
     head: &[u8],

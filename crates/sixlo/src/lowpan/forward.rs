@@ -13,7 +13,7 @@ use crate::ground::Cx;
 use crate::ipv6::Ipv6;
 use crate::netapi::{Msg, Ty};
 use crate::netdev::IfaceId;
-use crate::netif::Netif;
+use crate::netif::{LinkKind, Netif};
 use crate::pktbuf::{Class, Meta, Pkt, PktBuf};
 use crate::time::{Duration, Instant};
 use crate::trace::{FragmentFate, Module, PktId, Reason, Sink};
@@ -28,6 +28,15 @@ pub struct Ways<'w, 'a> {
     pub ipv6: &'w Ipv6<'a>,
     /// Interfaces.
     pub netif: &'w Netif<'a>,
+}
+
+impl Ways<'_, '_> {
+    /// The interface and the next hop for a datagram of `size` bytes that begins with `head`, if its fragments can be
+    /// forwarded: IPv6 has no need of it as a whole (see [`Ipv6::relay`]), nor has the interface.
+    pub(super) fn relay(&self, head: &[u8], size: usize, meta: &Meta) -> Option<(IfaceId, LinkAddr)> {
+        let way = self.ipv6.relay(head, size, meta)?;
+        (self.netif.link(way.0) == Some(LinkKind::Ieee802154)).then_some(way)
+    }
 }
 
 /// The longest headers that are looked at for compression, in bytes.
@@ -104,7 +113,7 @@ impl Lowpan<'_> {
         let Some(head) = whole.head(&mut head) else {
             return Ok(false);
         };
-        let Some((iface, link_dst)) = ways.ipv6.relay(head, size, fragment.meta) else {
+        let Some((iface, link_dst)) = ways.relay(head, size, fragment.meta) else {
             return Ok(false);
         };
         header.check(whole.len()).map_err(|_| Reason::FragmentInvalid)?;

@@ -34,6 +34,9 @@ impl Netif<'_> {
         info: &RxInfo,
     ) -> Result<Option<(&'f [u8], Meta)>, Reason> {
         let iface = self.up(id).ok_or(Reason::NoInterface)?;
+        if iface.carries_packets() {
+            return self.accept_packet(cx, id, frame, info).map(Some);
+        }
         let fcs_len = if iface.config.caps.fcs { FCS_LEN } else { 0 };
         if frame.len() + fcs_len > FRAME_LEN_MAX {
             return Err(Reason::FrameMalformed);

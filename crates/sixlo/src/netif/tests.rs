@@ -18,6 +18,7 @@ use crate::timers::Timer;
 use crate::wire::ipv6::{ALL_NODES, NextHeader};
 use crate::wire::lowpan::IPV6;
 
+mod packets;
 mod reception;
 
 const UNIT_BACKOFF_US: u64 = 320;
@@ -27,9 +28,9 @@ const OTHER: IfaceId = IfaceId(1);
 const ME: LinkAddr = LinkAddr::Extended([2, 0, 0, 0, 0, 0, 0, 1]);
 const PEER: LinkAddr = LinkAddr::Extended([2, 0, 0, 0, 0, 0, 0, 2]);
 
-/// Node 1 with two interfaces, of which none is up.
-fn stack(seed: u64) -> Stack<'static> {
-    let memory = Memory {
+/// Memory for two interfaces.
+fn memory() -> Memory<'static> {
+    Memory {
         bytes: lent(4096, || 0),
         segs: lent(8, || Seg::EMPTY),
         slots: lent(16, || Slot::EMPTY),
@@ -52,8 +53,12 @@ fn stack(seed: u64) -> Stack<'static> {
         listeners: &mut [],
         backlog: &mut [],
         tcp_receive: &mut [],
-    };
-    Stack::new(memory, &Config::new(seed)).expect("it suffices")
+    }
+}
+
+/// Node 1 with two interfaces, of which none is up.
+fn stack(seed: u64) -> Stack<'static> {
+    Stack::new(memory(), &Config::new(seed)).expect("it suffices")
 }
 
 /// Node 1 with a plain device on each interface that is up, in virtual time.

@@ -5,6 +5,7 @@ use super::Modules;
 use crate::ground::Cx;
 use crate::netapi::{Dir, Msg, Next, Ty};
 use crate::netdev::IfaceId;
+use crate::netif::LinkKind;
 use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, TCP, own};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::time::earliest;
@@ -162,8 +163,9 @@ impl<'a> Modules<'a> {
     /// Looks up the next hop of a datagram under recovery anew.
     fn reroute<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, place: u16, packet: &Pkt) {
         if let Some((iface, next_hop)) = self.ipv6.way_of(&cx.core.buf, packet) {
+            let cuts = self.netif.link(iface) == Some(LinkKind::Ieee802154);
             let meta = cx.core.buf.meta_mut(packet);
-            if (meta.iface, meta.link_dst) != (iface, next_hop) {
+            if (meta.iface, meta.link_dst) != (iface, next_hop) && cuts {
                 meta.iface = iface;
                 meta.link_dst = next_hop;
                 self.lowpan.reroute(place, iface, next_hop);

@@ -37,7 +37,7 @@ impl Lowpan<'_> {
         };
         let mut head = [0; HEAD_LEN];
         let head = whole.head(&mut head).ok_or(Local::Belongs)?;
-        let next_hop = ways.ipv6.relay(head, first.size.into(), fragment.meta);
+        let next_hop = ways.relay(head, first.size.into(), fragment.meta);
         let (iface, link_dst) = next_hop.ok_or(Local::Belongs)?;
         take_a_hop(head);
         let out = match Out::new(ways, iface, link_dst) {
