@@ -105,6 +105,8 @@ impl<'a> Stack<'a> {
                         receive: memory.tcp_receive,
                     },
                     config.tcp,
+                    // Apart from the numbers that everybody sees.
+                    &mut Rng::new(!config.seed),
                 ),
                 sockets: Sockets::new(memory.mailboxes),
             },

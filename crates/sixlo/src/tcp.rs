@@ -12,10 +12,12 @@ use core::net::Ipv6Addr;
 use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
+use crate::rng::Rng;
 use crate::time::{Duration, Instant, earliest};
 use crate::trace::{Reason, Sink};
 pub use crate::wire::tcp::seq;
 use crate::wire::tcp::seq::Seq;
+use isn::IsnSource;
 
 mod ack;
 mod build;
@@ -29,10 +31,10 @@ pub mod isn;
 mod listen;
 mod output;
 pub mod receive;
-mod ring;
 pub mod scoreboard;
 mod segment;
 mod send;
+mod stamps;
 mod state;
 mod timer;
 
@@ -68,6 +70,7 @@ pub struct Tcp<'a> {
     backlog: &'a mut [HalfOpen],
     receive: &'a mut [u8],
     config: TcpConfig,
+    isn: IsnSource,
     /// The port that was chosen last.
     port: u16,
     /// The connection that is asked first for something to send.
@@ -85,7 +88,7 @@ pub struct Tcp<'a> {
 
 impl<'a> Tcp<'a> {
     /// Puts the module together, with nothing open.
-    pub fn new(tables: Tables<'a>, config: TcpConfig) -> Self {
+    pub fn new(tables: Tables<'a>, config: TcpConfig, rng: &mut Rng) -> Self {
         let Tables {
             connections,
             listeners,
@@ -103,6 +106,7 @@ impl<'a> Tcp<'a> {
             backlog,
             receive,
             config,
+            isn: IsnSource::new(rng),
             port: 0,
             turn: 0,
             order: 0,
@@ -193,8 +197,20 @@ impl<'a> Tcp<'a> {
     }
 
     /// The initial sequence number of a connection.
-    fn initial_seq<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, _ends: &Endpoints) -> Seq {
-        Seq(cx.core.rng.next_u32())
+    fn initial_seq(&self, now: Instant, ends: &Endpoints) -> Seq {
+        self.isn.isn(
+            now,
+            (ends.local, ends.local_port),
+            (ends.remote, ends.remote_port),
+        )
+    }
+
+    /// What the clock of its timestamps is ahead: other for each pair of endpoints (RFC 7323 section 5.4), and the same for
+    /// the next connection between them, so that their timestamps grow from one to the other (RFC 6191).
+    fn stamp_offset(&self, ends: &Endpoints) -> u32 {
+        // The other way around, so that it does not tell the initial sequence number.
+        let (local, remote) = ((ends.local, ends.local_port), (ends.remote, ends.remote_port));
+        self.isn.isn(Instant::ZERO, remote, local).0
     }
 
     /// The largest segment to a destination, without options: what we announce, and the most that we send.

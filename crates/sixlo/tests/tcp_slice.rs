@@ -5,7 +5,7 @@ mod tcp;
 
 use sixlo::tcp::{State, TcpError};
 use sixlo::time::Duration;
-use tcp::{Fate, PORT, Pair, Trace, addr, bytes, recv, send};
+use tcp::{Fate, PORT, Pair, Trace, addr, bytes, recv, send, ticks};
 
 #[test]
 fn a_connection_carries_data_both_ways_and_ends_in_good_order() {
@@ -111,4 +111,40 @@ fn a_closed_port_answers_with_a_reset() {
     assert_eq!(t.read(10), Err(TcpError::Refused));
     t.close().unwrap();
     t.assert_idle();
+}
+
+#[test]
+fn data_out_of_order_waits_in_place_and_is_reported_where_both_understand_it() {
+    let mut t = Trace::established_with(|config| config.tcp.sack = true, "<mss 500 sackok>");
+    send!(t, 10, ". 101(100) ack 1 win 4096");
+    recv!(t, 10, ". 1 ack 1 win 1024 <sack 101-201>");
+    send!(t, 20, "F. 301(100) ack 1 win 4096");
+    recv!(t, 20, ". 1 ack 1 win 1024 <sack 301-401 101-201>");
+    // RFC 2883 section 4: what came twice comes first.
+    send!(t, 30, ". 101(50) ack 1 win 4096");
+    recv!(t, 30, ". 1 ack 1 win 1024 <sack 101-151 101-201 301-401>");
+    send!(t, 40, ". 1(100) ack 1 win 4096");
+    recv!(t, 40, ". 1 ack 201 win 824 <sack 301-401>");
+    send!(t, 50, ". 201(100) ack 1 win 4096");
+    recv!(t, 50, ". 1 ack 402 win 624");
+    assert_eq!(t.read(1000), Ok(400));
+    assert_eq!(t.read(1000), Ok(0));
+}
+
+#[test]
+fn timestamps_are_echoed_measured_and_protect_against_old_segments() {
+    let mut t = Trace::established_with(|config| config.tcp.timestamps = true, "<mss 500 ts 700 0>");
+    t.write(100);
+    recv!(t, 0, "P. 1(100) ack 1 <ts 0 700>");
+    let now = ticks(40);
+    send!(t, 40, "P. 1(10) ack 101 win 4096 <ts 740 0>");
+    send!(t, 50, "P. 11(10) ack 101 win 4096 <ts 750 {now}>");
+    // The first of the two that are acknowledged is echoed (RFC 7323 section 4.3, case (A)).
+    recv!(t, 50, ". 101 ack 21 <ts {} 740>", ticks(50));
+    send!(t, 60, "P. 21(10) ack 101 win 4096 <ts 739 {now}>");
+    // RFC 7323 section 5.3, R1: it is old.
+    recv!(t, 60, ". 101 ack 21 <ts {} 740>", ticks(60));
+    assert_eq!(t.read(100), Ok(20));
+    send!(t, 70, "P. 21(10) ack 101 win 4096");
+    t.quiet(1000);
 }

@@ -9,7 +9,6 @@ use crate::congure::{Batch, Report};
 use crate::ground::Cx;
 use crate::time::Instant;
 use crate::trace::Sink;
-use crate::wire::tcp::seq::Seq;
 
 impl Connection {
     /// Takes the acknowledgement and the window of a segment. False if the segment goes no further.
@@ -27,7 +26,7 @@ impl Connection {
             return false;
         }
         if ack.gt(self.una) {
-            self.acked_until(cx, config, ack);
+            self.acked_until(cx, config, segment);
         }
         if self.flags.persisting {
             // It lives (RFC 9293 section 3.8.6.1: as long as probes are answered, the connection stays).
@@ -38,11 +37,12 @@ impl Connection {
     }
 
     /// The peer has everything before `ack`.
-    fn acked_until<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig, ack: Seq) {
+    fn acked_until<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig, segment: &Segment) {
+        let ack = segment.ack;
         let bytes = ack - self.una;
         let queued = self.queued(&cx.core.buf);
         let fin_acked = self.state.sends_fin() && bytes > queued;
-        let batch = self.batch(cx.now, bytes, ack);
+        let batch = self.batch(cx.now, bytes, segment);
         let limited = self.pipe() + u32::from(self.mss) <= self.congestion.window();
         self.report(config, cx.now, &Report::Acked { batch, limited });
         self.drop_front(cx, bytes.min(queued));
@@ -73,9 +73,12 @@ impl Connection {
     }
 
     /// What congestion control is told of `bytes` up to `ack`.
-    fn batch(&mut self, now: Instant, bytes: u32, ack: Seq) -> Batch {
+    fn batch(&mut self, now: Instant, bytes: u32, segment: &Segment) -> Batch {
+        if let Some(sent_at) = self.echoed(now, segment) {
+            return Batch::one(bytes, sent_at);
+        }
         match self.timed_at.get() {
-            Some(sent_at) if self.flags.timing && ack.gt(self.timed) => {
+            Some(sent_at) if self.flags.timing && segment.ack.gt(self.timed) => {
                 self.flags.timing = false;
                 Batch::one(bytes, sent_at)
             }

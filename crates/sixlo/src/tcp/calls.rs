@@ -99,13 +99,15 @@ impl Tcp<'_> {
         } else if self.find(&ends).is_some() {
             return Err(TcpError::InUse);
         }
-        let iss = self.initial_seq(cx, &ends);
+        let iss = self.initial_seq(cx.now, &ends);
+        let ts_offset = self.stamp_offset(&ends);
         let mss = self.mss_to(iface, &ends.remote);
         let Some((connection, _, config)) = self.connection(place) else {
             return Err(TcpError::NoConnection);
         };
         connection.open(ends, iface, iss, mss, config);
         connection.state = State::SynSent;
+        connection.ts_offset = ts_offset;
         connection.flags.owned = true;
         connection.flags.output = true;
         connection.end_at = Deadline::at(cx.now + config.connect_timeout);
@@ -259,8 +261,8 @@ impl Tcp<'_> {
         let Some((connection, storage, _)) = self.connection(place) else {
             return Err(TcpError::NotOpen);
         };
-        if connection.ring.len() > 0 {
-            return Ok(connection.ring.front(storage));
+        if !connection.receive.is_empty() {
+            return Ok(connection.receive.peek(storage));
         }
         match (connection.state, connection.error) {
             (_, Some(error)) => Err(error),
@@ -276,8 +278,7 @@ impl Tcp<'_> {
         let Some((connection, storage, _)) = self.connection(place) else {
             return Err(TcpError::NotOpen);
         };
-        let n = n.min(usize::from(connection.ring.len())) as u16;
-        connection.ring.consume(storage.len(), n);
+        connection.receive.consume(storage.len(), n);
         connection.flags.output |= connection.state != State::Closed;
         self.wake = true;
         Ok(())
@@ -396,7 +397,7 @@ impl Connection {
 
     /// Bytes that came in and wait for the application.
     pub const fn readable(&self) -> usize {
-        self.ring.len() as usize
+        self.receive.len()
     }
 
     /// What congestion control knows.

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use super::config::TcpConfig;
 use super::error::TcpError;
-use super::ring::Ring;
+use super::receive::Receive;
 use super::state::State;
 use super::timer::Deadline;
 use crate::congure::{Batch, Congestion, Params, Report, RttLimits};
@@ -59,6 +59,12 @@ pub(super) struct Flags {
     pub(super) no_delay: bool,
     /// The peer's SYN has come.
     pub(super) heard: bool,
+    /// Segments carry timestamps (RFC 7323).
+    pub(super) stamps: bool,
+    /// Both understand selective acknowledgement (RFC 2018).
+    pub(super) sack: bool,
+    /// `fin_at` is known.
+    pub(super) fin_known: bool,
     /// A SYN of ours was lost.
     pub(super) syn_lost: bool,
     /// Our FIN goes out once the connection is established.
@@ -110,7 +116,15 @@ pub struct Connection {
     pub(super) rcv_adv: Seq,
     /// The number that was acknowledged last.
     pub(super) acked: Seq,
-    pub(super) ring: Ring,
+    pub(super) receive: Receive,
+    /// The number of the peer's FIN, where data before it is missing.
+    pub(super) fin_at: Seq,
+
+    /// TS.Recent (RFC 7323 section 4.3), and when it was set in [`PAWS`](super::stamps) units.
+    pub(super) ts_recent: u32,
+    pub(super) ts_recent_at: u32,
+    /// What our clock is ahead of the stack's in timestamps (RFC 7323 section 5.4).
+    pub(super) ts_offset: u32,
 
     pub(super) congestion: Congestion,
     /// The number whose acknowledgement is timed, and since when.
@@ -148,6 +162,9 @@ impl Connection {
             timing: false,
             no_delay: false,
             heard: false,
+            stamps: false,
+            sack: false,
+            fin_known: false,
             syn_lost: false,
             shut: false,
             reset: false,
@@ -167,7 +184,11 @@ impl Connection {
         rcv_nxt: Seq(0),
         rcv_adv: Seq(0),
         acked: Seq(0),
-        ring: Ring::EMPTY,
+        receive: Receive::EMPTY,
+        fin_at: Seq(0),
+        ts_recent: 0,
+        ts_recent_at: 0,
+        ts_offset: 0,
         congestion: Congestion::EMPTY,
         timed: Seq(0),
         timed_at: Deadline::NONE,
@@ -251,7 +272,7 @@ impl Connection {
 
     /// Bytes that may be received beyond what was.
     pub(super) fn receive_room(&self, storage_len: usize) -> u32 {
-        u32::from(self.ring.room(storage_len))
+        self.receive.room(storage_len)
     }
 
     /// The earliest of its deadlines.

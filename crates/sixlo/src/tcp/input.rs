@@ -6,7 +6,9 @@ use super::config::TcpConfig;
 use super::connection::Connection;
 use super::error::TcpError;
 use super::listen::Answer;
+use super::receive::Receive;
 use super::segment::Segment;
+use super::stamps::{self, Late};
 use super::state::State;
 use super::timer::Deadline;
 use crate::congure::{Batch, Congestion};
@@ -74,7 +76,7 @@ impl Tcp<'_> {
                 // What has neither is not worth an answer (3.10.7.2, fourth); SYN and FIN at once is no SYN of anybody's
                 // (FreeBSD's `drop_synfin`).
                 if flags.contains(Flags::SYN) && !flags.contains(Flags::FIN) {
-                    match self.hear_syn(cx, listener, segment) {
+                    match self.hear_syn(cx.now, listener, segment) {
                         Ok(()) => Answer::Taken,
                         Err(reason) => Answer::Drop(reason),
                     }
@@ -121,11 +123,11 @@ impl Connection {
         packet: &Pkt,
     ) -> Answer {
         if self.state == State::SynSent {
-            match self.syn_sent(cx, config, storage.len(), segment) {
+            match self.syn_sent(cx, config, storage, segment) {
                 Ok(()) => {}
                 Err(answer) => return answer,
             }
-        } else if let Err(answer) = self.acceptable(cx, config, storage.len(), segment) {
+        } else if let Err(answer) = self.acceptable(cx, storage, segment) {
             return answer;
         }
         if self.state == State::SynReceived {
@@ -149,7 +151,7 @@ impl Connection {
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         config: &TcpConfig,
-        storage_len: usize,
+        storage: &mut [u8],
         segment: &mut Segment,
     ) -> Result<(), Answer> {
         let flags = segment.flags;
@@ -172,8 +174,14 @@ impl Connection {
         }
         self.rcv_nxt = segment.seq + 1;
         self.acked = self.rcv_nxt;
-        self.rcv_adv = self.rcv_nxt + storage_len as u32;
+        self.receive = Receive::new(storage, self.rcv_nxt);
+        self.rcv_adv = self.rcv_nxt + self.receive_room(storage.len());
         self.mss = self.mss.min(segment.peer_mss());
+        self.flags.sack = config.sack && segment.options.sack_permitted;
+        if let Some(stamps) = segment.options.timestamps.filter(|_| config.timestamps) {
+            self.flags.stamps = true;
+            self.remember_stamp(cx.now, stamps.value);
+        }
         self.flags.heard = true;
         self.flags.ack_now = true;
         self.flags.output = true;
@@ -203,6 +211,10 @@ impl Connection {
         config: &TcpConfig,
         segment: &Segment,
     ) {
+        if self.flags.stamps {
+            // The option is in every segment, so there is less room for data (RFC 6691).
+            self.mss -= stamps::OPTION_LEN;
+        }
         self.state = if core::mem::take(&mut self.flags.shut) {
             State::FinWait1
         } else {
@@ -225,31 +237,28 @@ impl Connection {
         self.congestion.sample(now, &Batch::one(1, began));
     }
 
-    /// Whether a segment is to be looked at: its numbers, RST and SYN (RFC 9293 section 3.10.7.4, first to fourth). It is
-    /// trimmed to the window.
+    /// Whether a segment is to be looked at: its timestamps, its numbers, RST and SYN (RFC 9293 section 3.10.7.4, first to
+    /// fourth).
     fn acceptable<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        _config: &TcpConfig,
-        storage_len: usize,
+        storage: &mut [u8],
         segment: &mut Segment,
     ) -> Result<(), Answer> {
         let flags = segment.flags;
-        let room = self.receive_room(storage_len);
-        // What was announced stays promised, even if the room is less now.
-        let window = room.max(if self.rcv_adv.gt(self.rcv_nxt) {
-            self.rcv_adv - self.rcv_nxt
-        } else {
-            0
-        });
-        let len = segment.len();
-        let in_window = |seq: Seq| seq == self.rcv_nxt || seq.is_in(self.rcv_nxt, window);
-        let fits = in_window(segment.seq) && (window > 0 || len == 0);
-        let last_fits = len > 0 && window > 0 && in_window(segment.seq + (len - 1));
+        let window = self.window(storage.len());
+        if let Err(late) = self.passes_stamps(cx.now, segment) {
+            if matches!(late, Late::Answered) {
+                self.answer_old(storage, segment);
+            }
+            return Err(Answer::Drop(Reason::TcpUnacceptable));
+        }
+        let in_window = segment.seq == self.rcv_nxt || segment.seq.is_in(self.rcv_nxt, window);
         if flags.contains(Flags::RST) {
             // RFC 5961 section 3.2.
             if segment.seq == self.rcv_nxt {
-                let error = if self.state == State::SynReceived {
+                let refused = self.state == State::SynReceived;
+                let error = if refused {
                     TcpError::Refused
                 } else {
                     TcpError::Reset
@@ -257,66 +266,71 @@ impl Connection {
                 self.finish(cx, Some(error));
                 return Err(Answer::Taken);
             }
-            if in_window(segment.seq) {
+            if in_window {
                 self.challenge();
             }
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
         if flags.contains(Flags::SYN) {
-            // RFC 5961 section 4.2.
-            if self.state == State::SynReceived && segment.seq + 1 == self.rcv_nxt {
-                // The peer's SYN once more: ours was lost, or this is its answer to ours in a simultaneous open.
-                if !flags.contains(Flags::ACK) {
-                    self.nxt = self.iss;
-                    self.flags.output = true;
-                    return Err(Answer::Taken);
-                }
-                segment.seq += 1;
-                segment.flags = flags.without(Flags::SYN);
-                return Ok(());
-            }
-            self.challenge();
-            return Err(Answer::Drop(Reason::TcpUnacceptable));
+            return self.syn_again(segment);
         }
-        if !(fits
-            || last_fits
-            || (len > 0 && segment.seq.lt(self.rcv_nxt) && (segment.seq + len).gt(self.rcv_nxt)))
-        {
-            // An old segment or one beyond the window: the peer learns where we are (section 3.10.7.4, first), but its
-            // acknowledgement counts if only the window is closed (section 3.10.7.4: "special allowance").
-            self.flags.ack_now = true;
-            self.flags.output = true;
+        // RFC 9293 section 3.10.7.4, first: the table of four cases. A segment of which a part is in the window counts.
+        let end = segment.seq + segment.len();
+        let reaches_in = end.gt(self.rcv_nxt) && segment.seq.lt(self.rcv_nxt);
+        let fits = if segment.len() == 0 {
+            in_window
+        } else {
+            window > 0 && (in_window || reaches_in)
+        };
+        if !fits {
+            self.answer_old(storage, segment);
+            // Of one that comes while the window is closed, or that was sent again, the acknowledgement counts all the same
+            // ("special allowance").
             let useful = segment.seq == self.rcv_nxt && window == 0;
-            if !useful || !flags.contains(Flags::ACK) {
+            if !useful {
                 return Err(Answer::Drop(Reason::TcpUnacceptable));
             }
+            segment.data_len = 0;
+            segment.flags = flags.without(Flags::FIN);
         }
         if !flags.contains(Flags::ACK) {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
-        self.trim(segment, window);
+        self.update_stamp(cx.now, segment);
         Ok(())
     }
 
-    /// Cuts off what came before already and what lies beyond the window.
-    fn trim(&mut self, segment: &mut Segment, window: u32) {
-        if segment.seq.lt(self.rcv_nxt) {
+    /// The window from RCV.NXT on: what there is room for, and what was promised even if the room is less now.
+    fn window(&self, storage_len: usize) -> u32 {
+        self.receive_room(storage_len).max(self.promised())
+    }
+
+    /// An old segment, or one beyond the window: the peer learns where we are, and what it sent twice (RFC 2883).
+    fn answer_old(&mut self, storage: &mut [u8], segment: &Segment) {
+        if segment.seq.lt(self.rcv_nxt) && self.state.may_receive() {
             let old = (self.rcv_nxt - segment.seq).min(segment.data_len);
-            segment.seq += old;
-            segment.data_at += old as usize;
-            segment.data_len -= old;
-            self.flags.ack_now = true;
-            self.flags.output = true;
+            self.receive.insert(storage, segment.seq, old, &mut |_, _| ());
         }
-        let end = self.rcv_nxt + window;
-        let segment_end = segment.seq + segment.data_len;
-        if segment_end.gt(end) {
-            let surplus = (segment_end - end).min(segment.data_len);
-            segment.data_len -= surplus;
-            segment.flags = segment.flags.without(Flags::FIN);
-            self.flags.ack_now = true;
-            self.flags.output = true;
+        self.flags.ack_now = true;
+        self.flags.output = true;
+    }
+
+    /// SYN in a connection (RFC 5961 section 4.2).
+    fn syn_again(&mut self, segment: &mut Segment) -> Result<(), Answer> {
+        let flags = segment.flags;
+        if self.state == State::SynReceived && segment.seq + 1 == self.rcv_nxt {
+            // The peer's SYN once more: ours was lost, or this is its answer to ours in a simultaneous open.
+            if !flags.contains(Flags::ACK) {
+                self.nxt = self.iss;
+                self.flags.output = true;
+                return Err(Answer::Taken);
+            }
+            segment.seq += 1;
+            segment.flags = flags.without(Flags::SYN);
+            return Ok(());
         }
+        self.challenge();
+        Err(Answer::Drop(Reason::TcpUnacceptable))
     }
 
     /// Answers something that might be an attack with an acknowledgement of where we are (RFC 5961).
@@ -352,28 +366,33 @@ impl Connection {
             self.finish(cx, None);
             return Answer::Reset;
         }
-        if segment.seq != self.rcv_nxt {
-            // Something before it is missing: RFC 5681 section 4.2 wants the acknowledgement at once.
-            self.flags.ack_now = true;
-            self.flags.output = true;
-            return Answer::Taken;
-        }
-        let mut taken = 0;
-        for piece in cx.core.buf.pieces(packet, segment.data_at) {
-            let left = segment.data_len - taken;
-            let piece = piece.get(..left as usize).unwrap_or(piece);
-            taken += self.ring.push(storage, piece) as u32;
-        }
-        self.rcv_nxt += taken;
         self.flags.output = true;
-        if taken < segment.data_len {
-            self.flags.ack_now = true;
-            return Answer::Taken;
+        let fin_at = segment.seq + segment.data_len;
+        // A FIN beyond the window, or behind another, is none.
+        let fits = fin_at.le(self.rcv_nxt + self.window(storage.len()));
+        if fin && fits && !self.flags.fin_known {
+            self.flags.fin_known = true;
+            self.fin_at = fin_at;
         }
-        if taken > 0 {
+        // Behind the peer's FIN there is nothing.
+        let mut len = segment.data_len;
+        if self.flags.fin_known && fin_at.gt(self.fin_at) {
+            len = len.saturating_sub(fin_at - self.fin_at);
+        }
+        let buf = &cx.core.buf;
+        let taken = self
+            .receive
+            .insert(storage, segment.seq, len, &mut |offset, room| {
+                buf.copy_out(packet, segment.data_at + offset, room);
+            });
+        self.rcv_nxt = self.receive.next();
+        if taken.acknowledge || segment.seq != self.rcv_nxt - taken.advanced {
+            self.flags.ack_now = true;
+        }
+        if taken.advanced > 0 {
             self.delay_ack(cx.now, config);
         }
-        if fin {
+        if self.flags.fin_known && self.fin_at == self.rcv_nxt {
             self.hear_fin(cx, config);
         }
         Answer::Taken

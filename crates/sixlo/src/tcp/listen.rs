@@ -5,10 +5,11 @@
 
 use super::build::Draft;
 use super::connection::Endpoints;
+use super::receive::{self, Receive};
 use super::segment::Segment;
 use super::state::State;
 use super::timer::Deadline;
-use super::{Tcp, TcpConfig};
+use super::{Tcp, TcpConfig, stamps};
 use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::Pkt;
@@ -16,7 +17,7 @@ use crate::time::{Duration, Instant, place_of_earliest};
 use crate::trace::{PktId, Reason, Sink};
 use crate::wire::ipv6::Ecn;
 use crate::wire::tcp::Flags;
-use crate::wire::tcp::options::Options;
+use crate::wire::tcp::options::{Options, Timestamps};
 use crate::wire::tcp::seq::Seq;
 
 /// A listener. The empty value is all-zero bits.
@@ -53,6 +54,11 @@ pub struct HalfOpen {
     /// RCV.NXT.
     rcv_nxt: Seq,
     peer_mss: u16,
+    /// What the peer's SYN offered and we take.
+    sack: bool,
+    stamps: bool,
+    ts_recent: u32,
+    ts_offset: u32,
     began: Deadline,
     again_at: Deadline,
 }
@@ -68,6 +74,10 @@ impl HalfOpen {
         iss: Seq(0),
         rcv_nxt: Seq(0),
         peer_mss: 0,
+        sack: false,
+        stamps: false,
+        ts_recent: 0,
+        ts_offset: 0,
         began: Deadline::NONE,
         again_at: Deadline::NONE,
     };
@@ -100,9 +110,9 @@ impl Tcp<'_> {
     }
 
     /// A SYN for a listener (RFC 9293 section 3.10.7.2, third).
-    pub(super) fn hear_syn<S: Sink>(
+    pub(super) fn hear_syn(
         &mut self,
-        cx: &mut Cx<'_, '_, S>,
+        now: Instant,
         listener: usize,
         segment: &Segment,
     ) -> Result<(), Reason> {
@@ -121,8 +131,11 @@ impl Tcp<'_> {
         }
         let opening = self.backlog.iter().filter(|entry| entry.listener == number);
         let full = waiting + opening.count() >= usize::from(most);
-        let iss = self.initial_seq(cx, &segment.ends);
+        let iss = self.initial_seq(now, &segment.ends);
         let place = self.place_for_half_open(full.then_some(number));
+        let sack = self.config.sack && segment.options.sack_permitted;
+        let stamps = segment.options.timestamps.filter(|_| self.config.timestamps);
+        let ts_offset = self.stamp_offset(&segment.ends);
         let entry = place.and_then(|place| self.backlog.get_mut(place));
         let Some(entry) = entry else {
             return Err(Reason::TcpBacklogFull);
@@ -135,7 +148,11 @@ impl Tcp<'_> {
             iss,
             rcv_nxt: segment.seq + 1,
             peer_mss: segment.peer_mss(),
-            began: Deadline::at(cx.now),
+            sack,
+            stamps: stamps.is_some(),
+            ts_recent: stamps.map_or(0, |stamps| stamps.value),
+            ts_offset,
+            began: Deadline::at(now),
             ..HalfOpen::EMPTY
         };
         self.wake = true;
@@ -163,7 +180,7 @@ impl Tcp<'_> {
         place: usize,
         segment: &Segment,
     ) -> Result<usize, Answer> {
-        let window = self.receive_len() as u32;
+        let window = receive::capacity(self.receive_len()) as u32;
         let Some(entry) = self.backlog.get_mut(place) else {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         };
@@ -188,6 +205,15 @@ impl Tcp<'_> {
         if segment.ack != entry.iss + 1 {
             return Err(Answer::Reset);
         }
+        if entry.stamps
+            && segment
+                .options
+                .timestamps
+                .is_none_or(|stamps| stamps::is_before(stamps.value, entry.ts_recent))
+        {
+            // RFC 7323 sections 3.2 and 5.3.
+            return Err(Answer::Drop(Reason::TcpUnacceptable));
+        }
         if segment.seq != entry.rcv_nxt && !segment.seq.is_in(entry.rcv_nxt, window) {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
@@ -209,10 +235,9 @@ impl Tcp<'_> {
         segment: &Segment,
     ) {
         let mss = self.mss_to(entry.iface, &entry.ends.remote);
-        let window = self.receive_len();
         self.order = self.order.wrapping_add(1);
         let order = self.order;
-        let Some((connection, _, config)) = self.connection(free) else {
+        let Some((connection, store, config)) = self.connection(free) else {
             return;
         };
         connection.open(entry.ends, entry.iface, entry.iss, mss, config);
@@ -223,7 +248,12 @@ impl Tcp<'_> {
         connection.flags.heard = true;
         connection.rcv_nxt = entry.rcv_nxt;
         connection.acked = entry.rcv_nxt;
-        connection.rcv_adv = entry.rcv_nxt + window as u32;
+        connection.receive = Receive::new(store, entry.rcv_nxt);
+        connection.rcv_adv = entry.rcv_nxt + connection.receive_room(store.len());
+        connection.flags.sack = entry.sack;
+        connection.flags.stamps = entry.stamps;
+        connection.ts_offset = entry.ts_offset;
+        connection.remember_stamp(cx.now, entry.ts_recent);
         connection.mss = mss.min(entry.peer_mss);
         connection.flags.syn_lost = entry.retries > 0;
         connection.nxt = entry.iss + 1;
@@ -249,7 +279,7 @@ impl Tcp<'_> {
     /// The next answer of the backlog that is to be sent.
     pub(super) fn next_syn_ack<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) -> Option<Pkt> {
         let place = self.backlog.iter().position(|entry| entry.send)?;
-        let window = self.receive_len() as u16;
+        let window = receive::capacity(self.receive_len()) as u16;
         let (iface, remote) = self
             .backlog
             .get(place)
@@ -268,6 +298,11 @@ impl Tcp<'_> {
             window,
             options: Options {
                 mss: Some(mss),
+                sack_permitted: entry.sack,
+                timestamps: entry.stamps.then(|| Timestamps {
+                    value: stamps::clock(cx.now, entry.ts_offset),
+                    echo: entry.ts_recent,
+                }),
                 ..Options::NONE
             },
             ecn: Ecn::NotCapable,

@@ -35,7 +35,7 @@ impl Tcp<'_> {
             if let Some((connection, storage, config)) = self.connection(place)
                 && connection.flags.output
             {
-                if let Some(packet) = connection.next_segment(cx, config, storage.len()) {
+                if let Some(packet) = connection.next_segment(cx, config, storage) {
                     self.changed = true;
                     return Some(packet);
                 }
@@ -59,11 +59,12 @@ impl Connection {
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         config: &TcpConfig,
-        storage_len: usize,
+        storage: &mut [u8],
     ) -> Option<Pkt> {
+        let storage_len = storage.len();
         let plan = self.plan(cx, config, storage_len)?;
+        let options = self.options(cx.now, config, storage, plan.flags);
         let window = self.window_to_announce(storage_len);
-        let syn = plan.flags.contains(Flags::SYN);
         let draft = Draft {
             ends: &self.ends,
             iface: self.iface,
@@ -71,10 +72,7 @@ impl Connection {
             ack: if self.flags.heard { self.rcv_nxt } else { Seq(0) },
             flags: plan.flags,
             window,
-            options: Options {
-                mss: syn.then_some(self.own_mss),
-                ..Options::NONE
-            },
+            options,
             ecn: Ecn::NotCapable,
             data: self
                 .data
@@ -99,6 +97,30 @@ impl Connection {
                 None
             }
         }
+    }
+
+    /// The options of a segment.
+    fn options(&mut self, now: Instant, config: &TcpConfig, storage: &mut [u8], flags: Flags) -> Options {
+        let mut options = Options::NONE;
+        let syn = flags.contains(Flags::SYN);
+        if syn {
+            // An answer offers only what the peer has offered.
+            let answer = self.flags.heard;
+            options.mss = Some(self.own_mss);
+            options.sack_permitted = if answer { self.flags.sack } else { config.sack };
+            let stamps = if answer {
+                self.flags.stamps
+            } else {
+                config.timestamps
+            };
+            options.timestamps = stamps.then(|| self.stamps(now));
+        } else if !flags.contains(Flags::RST) {
+            options.timestamps = self.flags.stamps.then(|| self.stamps(now));
+            if self.flags.sack && self.receive.has_news() {
+                options.sack = self.receive.selective_acknowledgement(storage);
+            }
+        }
+        options
     }
 
     /// What goes out next, if anything may.
@@ -221,15 +243,20 @@ impl Connection {
         self.retransmit_at = Deadline::at(now + wait);
     }
 
+    /// Bytes of the window that was announced last and that are still to come.
+    pub(super) fn promised(&self) -> u32 {
+        if self.rcv_adv.gt(self.rcv_nxt) {
+            self.rcv_adv - self.rcv_nxt
+        } else {
+            0
+        }
+    }
+
     /// The window that the next segment announces: never less than was promised (RFC 9293 section 3.8.6), and not opened by
     /// little (section 3.8.6.2.2).
     fn window_to_announce(&self, storage_len: usize) -> u16 {
         let room = self.receive_room(storage_len);
-        let promised = if self.rcv_adv.gt(self.rcv_nxt) {
-            self.rcv_adv - self.rcv_nxt
-        } else {
-            0
-        };
+        let promised = self.promised();
         let small = room < storage_len as u32 / 4 && room < u32::from(self.mss);
         let window = if small { promised } else { room.max(promised) };
         window.min(u32::from(u16::MAX)) as u16
@@ -237,11 +264,7 @@ impl Connection {
 
     /// The application has read so much that the peer should know (RFC 9293 section 3.8.6.2.2).
     fn window_opened(&self, storage_len: usize) -> bool {
-        let promised = if self.rcv_adv.gt(self.rcv_nxt) {
-            self.rcv_adv - self.rcv_nxt
-        } else {
-            0
-        };
+        let promised = self.promised();
         let more = self.receive_room(storage_len).saturating_sub(promised);
         self.state.may_receive()
             && more > 0

@@ -70,6 +70,19 @@ pub struct Receive {
 }
 
 impl Receive {
+    /// A buffer of no connection.
+    pub const EMPTY: Self = Self {
+        next: Seq(0),
+        duplicate: Block {
+            left: Seq(0),
+            right: Seq(0),
+        },
+        recent: [0; SACK_BLOCKS_MAX],
+        start: 0,
+        len: 0,
+        ahead: 0,
+    };
+
     /// An empty buffer in `store`, the next byte of which is `next`.
     pub fn new(store: &mut [u8], next: Seq) -> Self {
         Ring::of(store).bits.fill(0);
@@ -95,6 +108,12 @@ impl Receive {
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Whether the next segment should say something of what came out of order or twice.
+    #[inline]
+    pub const fn has_news(&self) -> bool {
+        self.ahead != 0 || self.duplicate.left.offset_from(self.duplicate.right) != 0
     }
 
     /// Whether there is data behind a gap.

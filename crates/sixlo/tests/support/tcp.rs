@@ -15,7 +15,8 @@
 //! Flags: `S` SYN, `F` FIN, `R` RST, `P` PSH, `.` ACK, `U` URG, `E` ECE, `W` CWR, `-` none. Then the sequence number with the
 //! bytes of data in brackets, `ack`, `win`, `urg` (the pointer), `ecn` (`not`, `ect0`, `ect1`, `ce`) and options: `mss N`,
 //! `sackok`, `ts VALUE ECHO`, `sack LEFT-RIGHT ...`, `nop`, `end`, and `raw HEX` for bytes as they are. Numbers are relative
-//! to each side's initial one, the `ts` values are not. What a line of `recv!` does not name is not compared, but for the
+//! to each side's initial one, and the stack's timestamps to its first one; they count 1.024 ms ([`ticks`]). The peer's are as
+//! they stand. What a line of `recv!` does not name is not compared, but for the
 //! flags, the number and the data length; the checksum is always checked, and so are the data bytes: both sides send the
 //! [`byte`] of each number. A segment that nobody expects fails the test when the time comes to the next line.
 #![allow(
@@ -55,12 +56,14 @@ pub(crate) const PEER_PORT: u16 = 40_000;
 pub(crate) const OWN_PORT: u16 = 50_000;
 /// Bytes of receive buffer of each connection.
 pub(crate) const RECEIVE: u32 = 1024;
+/// The same with the bits that tell what came out of order.
+const STORE: usize = 1152;
 /// Connections of a [`Trace`], and places in its backlog.
 pub(crate) const CONNECTIONS: usize = 4;
 /// The peer's initial sequence number: so near the end that numbers wrap.
 pub(crate) const PEER_ISS: u32 = 0xffff_ff00;
 
-type Store = Fixed<16384, 96, 4, 4, 4, 0, 0, CONNECTIONS, { CONNECTIONS * RECEIVE as usize }, 2, CONNECTIONS>;
+type Store = Fixed<16384, 96, 4, 4, 4, 0, 0, CONNECTIONS, { CONNECTIONS * STORE }, 2, CONNECTIONS>;
 
 /// The byte that either side sends at a relative sequence number.
 pub(crate) fn byte(number: u32) -> u8 {
@@ -250,6 +253,8 @@ pub(crate) struct Trace {
     pub(crate) peer: Ipv6Addr,
     /// The initial numbers: the stack's, once it was seen, and the peer's.
     pub(crate) iss: (u32, u32),
+    /// The first timestamp of the stack that was seen.
+    pub(crate) stamp: Option<u32>,
     /// The stack sends nothing that is asked for twice: segments that wait for a line of `recv!`.
     pub(crate) seen: Seen,
     /// The next relative number of the application's stream, written and read.
@@ -263,6 +268,11 @@ pub(crate) struct Trace {
 /// The instant that lies so many milliseconds behind the start.
 pub(crate) fn at(ms: u64) -> Instant {
     Instant::from_micros(START_US + ms * 1000)
+}
+
+/// Ticks of the stack's timestamp clock from the start of a trace to so many milliseconds behind it.
+pub(crate) fn ticks(ms: u64) -> u64 {
+    (at(ms).as_micros() >> 10) - (at(0).as_micros() >> 10)
 }
 
 /// The start of each trace. Not zero, so that what mistakes zero for a time is found.
@@ -284,6 +294,7 @@ impl Trace {
             ports: (PORT, PEER_PORT),
             peer: addr(2),
             iss: (0, PEER_ISS),
+            stamp: None,
             seen: VecDeque::new(),
             written: 1,
             read: 1,
@@ -604,6 +615,10 @@ impl Trace {
             });
         }
         options.sack = sack;
+        if let Some(stamps) = &mut options.timestamps {
+            let base = *self.stamp.get_or_insert(stamps.value);
+            stamps.value = stamps.value.wrapping_sub(base);
+        }
         let acks = header.flags.contains(Flags::ACK);
         Some(Seg {
             flags: header.flags,
@@ -633,6 +648,11 @@ impl Trace {
             });
         }
         options.sack = sack;
+        if let (Some(stamps), Some(base)) = (&mut options.timestamps, self.stamp)
+            && line.flags.contains(Flags::ACK)
+        {
+            stamps.echo = stamps.echo.wrapping_add(base);
+        }
         let mut room = [0; 40];
         let len = options.emit(&mut room).expect("room");
         let raw = line.raw.clone().unwrap_or_else(|| room[..len].to_vec());
