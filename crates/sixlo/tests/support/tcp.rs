@@ -20,9 +20,7 @@
 //! flags, the number and the data length; the checksum is always checked, and so are the data bytes: both sides send the
 //! [`byte`] of each number. A segment that nobody expects fails the test when the time comes to the next line.
 #![allow(
-    dead_code,
-    unused_macros,
-    unused_imports,
+    unused,
     reason = "each test binary that includes this module uses a part of it"
 )]
 
