@@ -260,6 +260,18 @@ pub trait Mechanism {
 
     /// A message that was sent at this time met congestion.
     fn ecn(&mut self, facts: &Facts<'_>, sent_at: Instant);
+
+    /// What to go back to if the next loss turns out to be none.
+    fn save(&self) -> Saved {
+        Saved {
+            window: self.window(),
+            threshold: 0,
+        }
+    }
+
+    /// The last loss was none: goes back, no further than to where it was. Mechanisms that do not take one loss so hard do
+    /// nothing.
+    fn restore(&mut self, _saved: &Saved) {}
 }
 
 /// The state of a transfer's mechanism.
@@ -270,6 +282,21 @@ enum Control {
     Abe(Abe),
     Quic(Quic),
     Calm(Calm),
+}
+
+/// What a mechanism was before it reacted to a loss, to go back to. The empty value is all-zero bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    window: u32,
+    threshold: u32,
+}
+
+impl Saved {
+    /// Nothing to go back to.
+    pub const EMPTY: Self = Self {
+        window: 0,
+        threshold: 0,
+    };
 }
 
 /// Calls the same of whichever mechanism it is.
@@ -347,6 +374,17 @@ impl Congestion {
     /// Takes a measurement of the round-trip time that no message of the transfer gave.
     pub fn sample(&mut self, now: Instant, batch: &Batch) {
         self.rtt.acked(now, batch);
+    }
+
+    /// What to go back to if the next loss turns out to be none.
+    pub fn save(&self) -> Saved {
+        each!(&self.control, mechanism => mechanism.save())
+    }
+
+    /// The last loss was none (RFC 4015 section 3.2): window and threshold are what they were.
+    pub fn restore(&mut self, saved: &Saved) {
+        self.rtt.reset_back_off();
+        each!(&mut self.control, mechanism => mechanism.restore(saved));
     }
 
     /// Units that may be sent now.

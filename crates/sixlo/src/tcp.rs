@@ -24,6 +24,7 @@ mod build;
 mod calls;
 mod config;
 mod connection;
+mod ecn;
 mod error;
 mod expire;
 mod input;
@@ -31,18 +32,21 @@ pub mod isn;
 mod listen;
 mod output;
 pub mod receive;
+mod recovery;
 pub mod scoreboard;
 mod segment;
 mod send;
 mod stamps;
 mod state;
 mod timer;
+mod undo;
 
 pub use calls::{ConnectionId, ListenerId};
 pub use config::TcpConfig;
 pub use connection::{Connection, Endpoints};
 pub use error::TcpError;
 pub use listen::{HalfOpen, Listener};
+pub use recovery::Recovery;
 pub use state::State;
 
 /// The first of the ports that are chosen for connections of our own (RFC 6335 section 6).

@@ -1,7 +1,7 @@
 //! Alternative back-off with ECN: RFC 8511.
 
 use super::reno::Reno;
-use super::{Batch, Facts, Mechanism, Params};
+use super::{Batch, Facts, Mechanism, Params, Saved};
 use crate::time::Instant;
 
 /// [`Reno`] with a milder reaction to ECN than to loss.
@@ -42,6 +42,14 @@ impl Mechanism for Abe {
             let flight = self.0.flight(facts);
             self.0.congestion(facts, sent_at, flight - flight.div_ceil(5));
         }
+    }
+
+    fn save(&self) -> Saved {
+        self.0.save()
+    }
+
+    fn restore(&mut self, saved: &Saved) {
+        self.0.restore(saved);
     }
 }
 

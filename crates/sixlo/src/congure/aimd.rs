@@ -1,6 +1,6 @@
 //! What the window of TCP (RFC 5681) and that of QUIC (RFC 9002) have in common.
 
-use super::Params;
+use super::{Params, Saved};
 use crate::time::Instant;
 
 /// A point in time, or never, aligned to four bytes so that a transfer's state has no holes. The empty value is
@@ -80,6 +80,20 @@ impl Aimd {
         };
         let most = params.maximum_window.max(self.window);
         self.window = self.window.saturating_add(more).min(most);
+    }
+
+    pub(super) const fn save(&self) -> Saved {
+        Saved {
+            window: self.window,
+            threshold: self.threshold,
+        }
+    }
+
+    /// The reduction was not called for.
+    pub(super) fn restore(&mut self, saved: &Saved) {
+        self.window = self.window.max(saved.window);
+        self.threshold = saved.threshold;
+        self.recovery = Mark::NEVER;
     }
 
     /// Reduces the window at `now`; the threshold is set by the caller.

@@ -2,7 +2,7 @@
 
 use super::aimd::{Aimd, Mark};
 use super::rtt::micros;
-use super::{Batch, Facts, Mechanism, Params, Rtt};
+use super::{Batch, Facts, Mechanism, Params, Rtt, Saved};
 use crate::time::{Duration, Instant};
 
 /// kInitialRtt (RFC 9002 section 6.2.2).
@@ -102,6 +102,14 @@ impl Mechanism for Quic {
     /// `ProcessECN` (RFC 9002 appendix B.7).
     fn ecn(&mut self, facts: &Facts<'_>, sent_at: Instant) {
         self.congestion(facts, sent_at);
+    }
+
+    fn save(&self) -> Saved {
+        self.aimd.save()
+    }
+
+    fn restore(&mut self, saved: &Saved) {
+        self.aimd.restore(saved);
     }
 }
 

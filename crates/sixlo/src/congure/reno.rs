@@ -1,7 +1,7 @@
 //! TCP's congestion control: RFC 5681 with the recovery of RFC 6582 and the ECN reaction of RFC 3168.
 
 use super::aimd::Aimd;
-use super::{Batch, Facts, Mechanism, Params};
+use super::{Batch, Facts, Mechanism, Params, Saved};
 use crate::time::Instant;
 
 /// IW, the largest initial window for segments of `smss` units (RFC 5681, section 3.1).
@@ -88,6 +88,14 @@ impl Mechanism for Reno {
     /// that is the user's.)
     fn ecn(&mut self, facts: &Facts<'_>, sent_at: Instant) {
         self.congestion(facts, sent_at, self.flight(facts) / 2);
+    }
+
+    fn save(&self) -> Saved {
+        self.aimd.save()
+    }
+
+    fn restore(&mut self, saved: &Saved) {
+        self.aimd.restore(saved);
     }
 }
 

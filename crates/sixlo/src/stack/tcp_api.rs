@@ -222,6 +222,37 @@ impl Stack<'_> {
         self.tcp_call(now, sink, |tcp, cx| tcp.abort(cx, connection))
     }
 
+    /// Whether small segments wait for the acknowledgement of those before (Nagle, RFC 9293 section 3.7.4); at first as
+    /// [`TcpConfig::nagle`](crate::tcp::TcpConfig::nagle) says.
+    ///
+    /// # Errors
+    ///
+    /// [`TcpError::NotOpen`].
+    pub fn tcp_set_nagle(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        on: bool,
+        sink: &mut impl Sink,
+    ) -> Result<(), TcpError> {
+        self.tcp_call(now, sink, |tcp, _| tcp.set_nagle(connection, on))
+    }
+
+    /// Whether the peer is probed when the connection is quiet (RFC 9293 section 3.8.4); at first it is not.
+    ///
+    /// # Errors
+    ///
+    /// [`TcpError::NotOpen`].
+    pub fn tcp_set_keep_alive(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        on: bool,
+        sink: &mut impl Sink,
+    ) -> Result<(), TcpError> {
+        self.tcp_call(now, sink, |tcp, cx| tcp.set_keep_alive(cx.now, connection, on))
+    }
+
     /// The connection, to look at: its state, its ends, why it ended.
     ///
     /// # Errors

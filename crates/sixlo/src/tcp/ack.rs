@@ -2,6 +2,7 @@
 
 use super::config::TcpConfig;
 use super::connection::Connection;
+use super::recovery::Recovery;
 use super::segment::Segment;
 use super::state::State;
 use super::timer::Deadline;
@@ -22,68 +23,98 @@ impl Connection {
         // RFC 5961 section 5.2: what was never sent, or is older than any window, is not believed.
         let oldest = self.una - u32::from(self.max_wnd);
         if ack.gt(self.max) || ack.lt(oldest) {
-            self.challenge();
+            self.challenge(cx);
             return false;
-        }
-        if ack.gt(self.una) {
-            self.acked_until(cx, config, segment);
         }
         if self.flags.persisting {
             // It lives (RFC 9293 section 3.8.6.1: as long as probes are answered, the connection stays).
             self.progress_at = Deadline::at(cx.now);
         }
+        let plain = self.looks_duplicate(segment);
+        let new = ack.gt(self.una);
+        self.heed_congestion(config, cx.now, segment);
+        if new {
+            self.acked_until(cx, config, segment);
+        }
         self.update_window(segment, cx.now);
+        if (new || plain) && self.recovery == Recovery::Timeout {
+            let queued = self.queued(&cx.core.buf);
+            let sent = self.max - self.una;
+            let unsent = sent < queued && sent < u32::from(self.wnd);
+            self.step_frto(config, new, unsent);
+        }
+        if self.state.may_transmit() && ack.ge(self.una) {
+            self.look_for_loss(config, cx.now, segment.options.sack.as_slice(), (plain, new));
+        }
         true
     }
 
-    /// The peer has everything before `ack`.
+    /// The peer has everything before the acknowledgement number.
     fn acked_until<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig, segment: &Segment) {
-        let ack = segment.ack;
-        let bytes = ack - self.una;
+        let bytes = segment.ack - self.una;
         let queued = self.queued(&cx.core.buf);
         let fin_acked = self.state.sends_fin() && bytes > queued;
+        self.undo_by_stamps(config, segment);
         let batch = self.batch(cx.now, bytes, segment);
-        let limited = self.pipe() + u32::from(self.mss) <= self.congestion.window();
-        self.report(config, cx.now, &Report::Acked { batch, limited });
+        let pipe = self.pipe();
+        let limited = pipe + u32::from(self.mss) <= self.congestion.window();
+        self.report(config, cx.now, pipe, &Report::Acked { batch, limited });
         self.drop_front(cx, bytes.min(queued));
-        self.una = ack;
-        self.nxt = self.nxt.max(ack);
+        self.una = segment.ack;
+        self.nxt = self.nxt.max(self.una);
         self.retries = 0;
         self.progress_at = Deadline::at(cx.now);
         self.flags.output = true;
+        // RFC 6582 section 3.2 step 5: in a recovery without selective acknowledgements the timer starts anew at the first
+        // partial acknowledgement only.
+        let first = !(self.recovery == Recovery::Fast && !self.flags.sack && self.flags.partial);
+        self.flags.partial = true;
+        self.go_on_recovering(bytes);
         if !self.flags.persisting {
             // RFC 6298 (5.2) and (5.3).
-            self.retransmit_at = Deadline::NONE;
-            if self.una != self.max {
+            if self.una == self.max {
+                self.retransmit_at = Deadline::NONE;
+            } else if first || self.recovery != Recovery::Fast {
                 self.arm_retransmit(cx.now, config);
             }
         }
         if fin_acked {
-            match self.state {
-                State::FinWait1 => {
-                    self.state = State::FinWait2;
-                    if !self.flags.owned {
-                        self.end_at = Deadline::at(cx.now + config.fin_wait_2_timeout);
-                    }
-                }
-                State::Closing => self.wait_out(cx, config),
-                _ => self.finish(cx, None),
-            }
+            self.fin_acked(cx, config);
         }
     }
 
-    /// What congestion control is told of `bytes` up to `ack`.
-    fn batch(&mut self, now: Instant, bytes: u32, segment: &Segment) -> Batch {
-        if let Some(sent_at) = self.echoed(now, segment) {
-            return Batch::one(bytes, sent_at);
-        }
-        match self.timed_at.get() {
-            Some(sent_at) if self.flags.timing && segment.ack.gt(self.timed) => {
-                self.flags.timing = false;
-                Batch::one(bytes, sent_at)
+    /// Our FIN is acknowledged.
+    fn fin_acked<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
+        match self.state {
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                if !self.flags.owned {
+                    self.end_at = Deadline::at(cx.now + config.fin_wait_2_timeout);
+                }
             }
-            _ => self.untimed(now, bytes, false),
+            State::Closing => self.wait_out(cx, config),
+            _ => self.finish(cx, None),
         }
+    }
+
+    /// What congestion control is told of `bytes` that are acknowledged.
+    fn batch(&mut self, now: Instant, bytes: u32, segment: &Segment) -> Batch {
+        let timed = self
+            .timed_at
+            .get()
+            .filter(|_| self.flags.timing && segment.ack.gt(self.timed));
+        let sent_at = self.echoed(now, segment).or(timed);
+        if timed.is_some() {
+            self.flags.timing = false;
+        }
+        if self.recovery == Recovery::Fast {
+            // The window does not grow in a recovery (RFC 6675 section 5, RFC 6582 section 3.2), whatever was sent in it.
+            if let Some(sent_at) = sent_at {
+                self.congestion.sample(now, &Batch::one(bytes, sent_at));
+            }
+            return Batch::again(bytes, Instant::ZERO);
+        }
+        sent_at.map_or(Batch::again(bytes, now), |sent_at| Batch::one(bytes, sent_at))
     }
 
     /// RFC 9293 section 3.10.7.4: SND.WND is that of the newest segment.
@@ -103,6 +134,7 @@ impl Connection {
         }
         if self.wnd > 0 && self.flags.persisting {
             self.flags.persisting = false;
+            self.flags.force = false;
             self.retransmit_at = Deadline::NONE;
             self.retries = 0;
             self.progress_at = Deadline::at(now);

@@ -11,6 +11,7 @@ use super::{PORTS_FROM, Tcp};
 use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::PktBuf;
+use crate::time::Instant;
 use crate::trace::Sink;
 
 /// The handle of a connection. It names nothing any more when the connection is closed by the application.
@@ -322,10 +323,42 @@ impl Tcp<'_> {
         };
         let _open = connection.shut(cx);
         connection.flags.owned = false;
+        if connection.state != State::TimeWait {
+            connection.end_at = Deadline::NONE;
+        }
         if connection.state == State::FinWait2 {
             connection.end_at = Deadline::at(cx.now + config.fin_wait_2_timeout);
         }
         self.wake = true;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Whether small segments wait for the acknowledgement of those before (RFC 9293 section 3.7.4).
+    pub fn set_nagle(&mut self, id: ConnectionId, on: bool) -> Result<(), TcpError> {
+        let place = self.owned(id)?;
+        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        connection.flags.no_delay = !on;
+        connection.flags.output |= connection.state != State::Closed;
+        self.wake = true;
+        Ok(())
+    }
+
+    /// Whether the connection is probed when it is quiet (RFC 9293 section 3.8.4).
+    pub fn set_keep_alive(&mut self, now: Instant, id: ConnectionId, on: bool) -> Result<(), TcpError> {
+        let place = self.owned(id)?;
+        let Some((connection, _, config)) = self.connection(place) else {
+            return Err(TcpError::NotOpen);
+        };
+        if connection.flags.keep_alive
+            && !on
+            && connection.state.is_synchronized()
+            && connection.state != State::TimeWait
+        {
+            connection.end_at = Deadline::NONE;
+        }
+        connection.flags.keep_alive = on;
+        connection.heard(now, config);
         self.changed = true;
         Ok(())
     }

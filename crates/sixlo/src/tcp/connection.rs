@@ -5,9 +5,12 @@ use core::net::Ipv6Addr;
 use super::config::TcpConfig;
 use super::error::TcpError;
 use super::receive::Receive;
+use super::recovery::Recovery;
+use super::scoreboard::Scoreboard;
 use super::state::State;
 use super::timer::Deadline;
-use crate::congure::{Batch, Congestion, Params, Report, RttLimits};
+use super::undo::Before;
+use crate::congure::{Congestion, Params, Report, RttLimits};
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Kept, PktBuf};
 use crate::time::{Duration, Instant};
@@ -63,8 +66,23 @@ pub(super) struct Flags {
     pub(super) stamps: bool,
     /// Both understand selective acknowledgement (RFC 2018).
     pub(super) sack: bool,
+    /// Both understand explicit congestion notification (RFC 3168).
+    pub(super) ecn: bool,
+    /// Acknowledgements tell of congestion.
+    pub(super) echo_congestion: bool,
+    /// The next new data tells that we slowed down.
+    pub(super) slowed_down: bool,
+    /// The first segment that is not acknowledged goes out again, whatever the window.
+    pub(super) again: bool,
+    /// A part of what was outstanding when recovery began is acknowledged.
+    pub(super) partial: bool,
     /// `fin_at` is known.
     pub(super) fin_known: bool,
+    /// A quiet connection is probed, and a probe is to go out now.
+    pub(super) keep_alive: bool,
+    pub(super) keep_probe: bool,
+    /// `challenges` was set once.
+    pub(super) challenged: bool,
     /// A SYN of ours was lost.
     pub(super) syn_lost: bool,
     /// Our FIN goes out once the connection is established.
@@ -130,6 +148,23 @@ pub struct Connection {
     /// The number whose acknowledgement is timed, and since when.
     pub(super) timed: Seq,
     pub(super) timed_at: Deadline,
+    /// What is being done about a loss, until this number is acknowledged.
+    pub(super) recovery: Recovery,
+    pub(super) recover: Seq,
+    /// Duplicate acknowledgements in a row.
+    pub(super) duplicates: u8,
+    /// Challenge acknowledgements that may still be sent in this while, and which it is (RFC 5961 section 7).
+    pub(super) challenges: u8,
+    pub(super) challenges_at: u8,
+    /// Without selective acknowledgements: bytes that have left the network, as duplicate ones say.
+    pub(super) left: u16,
+    pub(super) scoreboard: Scoreboard,
+    /// What congestion control was before the last loss.
+    pub(super) before: Before,
+    /// What was sent before it slowed down for congestion that the peer told of.
+    pub(super) ecn_recover: Seq,
+    /// Keep-alive probes without an answer.
+    pub(super) probes: u8,
     /// Time-outs in a row, or probes without an answer.
     pub(super) retries: u8,
 
@@ -164,7 +199,15 @@ impl Connection {
             heard: false,
             stamps: false,
             sack: false,
+            ecn: false,
+            echo_congestion: false,
+            slowed_down: false,
+            again: false,
+            partial: false,
             fin_known: false,
+            keep_alive: false,
+            keep_probe: false,
+            challenged: false,
             syn_lost: false,
             shut: false,
             reset: false,
@@ -192,6 +235,16 @@ impl Connection {
         congestion: Congestion::EMPTY,
         timed: Seq(0),
         timed_at: Deadline::NONE,
+        recovery: Recovery::None,
+        recover: Seq(0),
+        duplicates: 0,
+        challenges: 0,
+        challenges_at: 0,
+        left: 0,
+        scoreboard: Scoreboard::EMPTY,
+        before: Before::NONE,
+        ecn_recover: Seq(0),
+        probes: 0,
         retries: 0,
         retransmit_at: Deadline::NONE,
         ack_at: Deadline::NONE,
@@ -214,6 +267,8 @@ impl Connection {
             una: iss,
             nxt: iss,
             max: iss,
+            recover: iss,
+            ecn_recover: iss,
             mss,
             own_mss: mss,
             ..Self::EMPTY
@@ -225,11 +280,6 @@ impl Connection {
     pub(super) fn queued(&self, buf: &PktBuf<'_>) -> u32 {
         let held = self.data.as_ref().map_or(0, |data| buf.len(data.pkt()));
         (held as u32).saturating_sub(u32::from(self.reserved))
-    }
-
-    /// Bytes that are under way as far as is known.
-    pub(super) fn pipe(&self) -> u32 {
-        self.nxt - self.una
     }
 
     /// What congestion control has to know.
@@ -256,18 +306,11 @@ impl Connection {
         limits
     }
 
-    /// Tells congestion control.
-    pub(super) fn report(&mut self, config: &TcpConfig, now: Instant, report: &Report) {
+    /// Tells congestion control, with so many bytes under way.
+    pub(super) fn report(&mut self, config: &TcpConfig, now: Instant, flight: u32, report: &Report) {
         let params = self.params(config);
-        self.congestion.set_flight(self.pipe());
+        self.congestion.set_flight(flight);
         let _change = self.congestion.report(&params, now, report);
-    }
-
-    /// A batch of `size` bytes of which is not known when they were sent but that it was before the window was last
-    /// reduced (`old`) or after it.
-    pub(super) fn untimed(&self, now: Instant, size: u32, old: bool) -> Batch {
-        let sent_at = if old { Instant::ZERO } else { now };
-        Batch::again(size, sent_at)
     }
 
     /// Bytes that may be received beyond what was.

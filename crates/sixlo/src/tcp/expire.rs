@@ -6,7 +6,7 @@ use super::connection::Connection;
 use super::error::TcpError;
 use super::state::State;
 use super::timer::Deadline;
-use crate::congure::Report;
+use crate::congure::{Batch, Report};
 use crate::ground::Cx;
 use crate::time::Instant;
 use crate::trace::Sink;
@@ -32,7 +32,7 @@ impl Connection {
         }
         if self.end_at.is_due(cx.now) {
             self.end_at = Deadline::NONE;
-            self.end(cx);
+            self.end(cx, config);
         }
         if self.retransmit_at.is_due(cx.now) {
             self.retransmit_at = Deadline::NONE;
@@ -47,13 +47,41 @@ impl Connection {
         }
     }
 
-    /// The end of an open, of FIN-WAIT-2 or of TIME-WAIT.
-    fn end<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
+    /// The end of an open, of FIN-WAIT-2 or of TIME-WAIT; or a connection was quiet for long.
+    fn end<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
         match self.state {
             State::SynSent => self.finish(cx, Some(TcpError::TimedOut)),
             State::SynReceived => self.abort(cx, Some(TcpError::TimedOut)),
-            State::FinWait2 | State::TimeWait => self.finish(cx, None),
-            _ => {}
+            State::TimeWait => self.finish(cx, None),
+            State::FinWait2 if !self.flags.owned => self.finish(cx, None),
+            _ => self.keep_alive(cx, config),
+        }
+    }
+
+    /// RFC 9293 section 3.8.4.
+    fn keep_alive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
+        if !self.flags.keep_alive {
+            return;
+        }
+        if self.probes >= config.keep_alive_probes {
+            self.abort(cx, Some(TcpError::TimedOut));
+            return;
+        }
+        self.probes += 1;
+        self.flags.keep_probe = true;
+        self.flags.output = true;
+        self.end_at = Deadline::at(cx.now + config.keep_alive_interval);
+    }
+
+    /// Something came from the peer: the connection is not quiet.
+    pub(super) fn heard(&mut self, now: Instant, config: &TcpConfig) {
+        if self.flags.keep_alive
+            && self.flags.owned
+            && self.state.is_synchronized()
+            && self.state != State::TimeWait
+        {
+            self.probes = 0;
+            self.end_at = Deadline::at(now + config.keep_alive_idle);
         }
     }
 
@@ -74,14 +102,21 @@ impl Connection {
     /// RFC 6298 (5.4) to (5.6): the first segment that is not acknowledged is sent again, and the timer runs longer.
     fn time_out(&mut self, now: Instant, config: &TcpConfig) {
         let under_way = self.max - self.una;
-        let mut batch = self.untimed(now, under_way, self.retries > 0);
+        let first = self.retries == 0;
+        if first {
+            self.save_for_undo(now);
+        }
         // The threshold is set at the first time-out only (RFC 5681 section 3.1).
-        batch.resent = self.retries > 0;
-        self.report(config, now, &Report::TimedOut(batch));
+        let batch = Batch {
+            resent: !first,
+            ..Batch::one(under_way, now)
+        };
+        self.report(config, now, under_way, &Report::TimedOut(batch));
         self.retries = self.retries.saturating_add(1);
         self.flags.syn_lost |= !self.state.is_synchronized();
         self.flags.timing = false;
-        self.nxt = self.una;
+        self.begin_frto(first);
+        self.begin_again();
         self.arm_retransmit(now, config);
     }
 }

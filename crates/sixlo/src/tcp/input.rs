@@ -22,6 +22,9 @@ use crate::wire::tcp::Flags;
 use crate::wire::tcp::options::Options;
 use crate::wire::tcp::seq::Seq;
 
+/// Challenge acknowledgements of a connection in about a second: this many at least, and fewer than twice as many.
+const CHALLENGES_MIN: u8 = 5;
+
 impl Tcp<'_> {
     /// A segment on its way up; the cursor stands at its header.
     pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
@@ -127,7 +130,7 @@ impl Connection {
                 Ok(()) => {}
                 Err(answer) => return answer,
             }
-        } else if let Err(answer) = self.acceptable(cx, storage, segment) {
+        } else if let Err(answer) = self.acceptable(cx, config, storage, segment) {
             return answer;
         }
         if self.state == State::SynReceived {
@@ -178,6 +181,11 @@ impl Connection {
         self.rcv_adv = self.rcv_nxt + self.receive_room(storage.len());
         self.mss = self.mss.min(segment.peer_mss());
         self.flags.sack = config.sack && segment.options.sack_permitted;
+        // RFC 3168 section 6.1.1: a SYN offers it with both flags, the answer takes it with one.
+        self.flags.ecn = match acks {
+            true => config.ecn && flags.contains(Flags::ECE) && !flags.contains(Flags::CWR),
+            false => Self::is_offered(config, segment),
+        };
         if let Some(stamps) = segment.options.timestamps.filter(|_| config.timestamps) {
             self.flags.stamps = true;
             self.remember_stamp(cx.now, stamps.value);
@@ -230,6 +238,7 @@ impl Connection {
         self.retransmit_at = Deadline::NONE;
         self.end_at = Deadline::NONE;
         self.progress_at = Deadline::at(cx.now);
+        self.heard(cx.now, config);
     }
 
     /// The round trip of the SYN was measured.
@@ -242,6 +251,7 @@ impl Connection {
     fn acceptable<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
+        config: &TcpConfig,
         storage: &mut [u8],
         segment: &mut Segment,
     ) -> Result<(), Answer> {
@@ -267,12 +277,12 @@ impl Connection {
                 return Err(Answer::Taken);
             }
             if in_window {
-                self.challenge();
+                self.challenge(cx);
             }
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
         if flags.contains(Flags::SYN) {
-            return self.syn_again(segment);
+            return self.syn_again(cx, segment);
         }
         // RFC 9293 section 3.10.7.4, first: the table of four cases. A segment of which a part is in the window counts.
         let end = segment.seq + segment.len();
@@ -283,7 +293,11 @@ impl Connection {
             window > 0 && (in_window || reaches_in)
         };
         if !fits {
-            self.answer_old(storage, segment);
+            if segment.len() == 0 {
+                self.challenge(cx);
+            } else {
+                self.answer_old(storage, segment);
+            }
             // Of one that comes while the window is closed, or that was sent again, the acknowledgement counts all the same
             // ("special allowance").
             let useful = segment.seq == self.rcv_nxt && window == 0;
@@ -297,6 +311,8 @@ impl Connection {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
         self.update_stamp(cx.now, segment);
+        self.hear_congestion(segment);
+        self.heard(cx.now, config);
         Ok(())
     }
 
@@ -316,7 +332,7 @@ impl Connection {
     }
 
     /// SYN in a connection (RFC 5961 section 4.2).
-    fn syn_again(&mut self, segment: &mut Segment) -> Result<(), Answer> {
+    fn syn_again<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, segment: &mut Segment) -> Result<(), Answer> {
         let flags = segment.flags;
         if self.state == State::SynReceived && segment.seq + 1 == self.rcv_nxt {
             // The peer's SYN once more: ours was lost, or this is its answer to ours in a simultaneous open.
@@ -329,14 +345,25 @@ impl Connection {
             segment.flags = flags.without(Flags::SYN);
             return Ok(());
         }
-        self.challenge();
+        self.challenge(cx);
         Err(Answer::Drop(Reason::TcpUnacceptable))
     }
 
-    /// Answers something that might be an attack with an acknowledgement of where we are (RFC 5961).
-    pub(super) fn challenge(&mut self) {
-        self.flags.ack_now = true;
-        self.flags.output = true;
+    /// Answers something that might be an attack with an acknowledgement of where we are (RFC 5961), a few times in each while
+    /// of about a second. How often differs each time, so that nobody can count what others caused (section 7, and
+    /// Cao et al., "Off-Path TCP Exploits", 2016).
+    pub(super) fn challenge<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
+        let epoch = (cx.now.as_micros() >> 20) as u8;
+        if self.challenges_at != epoch || self.challenges == 0 && !self.flags.challenged {
+            self.challenges_at = epoch;
+            self.challenges = CHALLENGES_MIN + cx.core.rng.below(u32::from(CHALLENGES_MIN)) as u8;
+            self.flags.challenged = true;
+        }
+        if self.challenges > 0 {
+            self.challenges -= 1;
+            self.flags.ack_now = true;
+            self.flags.output = true;
+        }
     }
 
     /// Data and FIN (RFC 9293 section 3.10.7.4, seventh and eighth).

@@ -4,7 +4,7 @@
 //! backlog only (RFC 4987 section 3.2). A full backlog gives up its oldest entry.
 
 use super::build::Draft;
-use super::connection::Endpoints;
+use super::connection::{Connection, Endpoints};
 use super::receive::{self, Receive};
 use super::segment::Segment;
 use super::state::State;
@@ -56,6 +56,7 @@ pub struct HalfOpen {
     peer_mss: u16,
     /// What the peer's SYN offered and we take.
     sack: bool,
+    ecn: bool,
     stamps: bool,
     ts_recent: u32,
     ts_offset: u32,
@@ -75,6 +76,7 @@ impl HalfOpen {
         rcv_nxt: Seq(0),
         peer_mss: 0,
         sack: false,
+        ecn: false,
         stamps: false,
         ts_recent: 0,
         ts_offset: 0,
@@ -149,6 +151,7 @@ impl Tcp<'_> {
             rcv_nxt: segment.seq + 1,
             peer_mss: segment.peer_mss(),
             sack,
+            ecn: Connection::is_offered(&self.config, segment),
             stamps: stamps.is_some(),
             ts_recent: stamps.map_or(0, |stamps| stamps.value),
             ts_offset,
@@ -251,6 +254,7 @@ impl Tcp<'_> {
         connection.receive = Receive::new(store, entry.rcv_nxt);
         connection.rcv_adv = entry.rcv_nxt + connection.receive_room(store.len());
         connection.flags.sack = entry.sack;
+        connection.flags.ecn = entry.ecn;
         connection.flags.stamps = entry.stamps;
         connection.ts_offset = entry.ts_offset;
         connection.remember_stamp(cx.now, entry.ts_recent);
@@ -294,7 +298,11 @@ impl Tcp<'_> {
             iface: entry.iface,
             seq: entry.iss,
             ack: entry.rcv_nxt,
-            flags: Flags::SYN | Flags::ACK,
+            flags: if entry.ecn {
+                Flags::SYN | Flags::ACK | Flags::ECE
+            } else {
+                Flags::SYN | Flags::ACK
+            },
             window,
             options: Options {
                 mss: Some(mss),

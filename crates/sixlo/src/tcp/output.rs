@@ -1,16 +1,17 @@
 //! What is sent, and when (RFC 9293 section 3.8).
 
-use super::Tcp;
 use super::build::Draft;
 use super::config::TcpConfig;
 use super::connection::Connection;
+use super::recovery::Recovery;
+use super::scoreboard::Next;
 use super::state::State;
 use super::timer::Deadline;
+use super::{Tcp, ecn, stamps};
 use crate::ground::Cx;
 use crate::pktbuf::Pkt;
 use crate::time::Instant;
 use crate::trace::{PktId, Sink};
-use crate::wire::ipv6::Ecn;
 use crate::wire::tcp::Flags;
 use crate::wire::tcp::options::Options;
 use crate::wire::tcp::seq::Seq;
@@ -22,6 +23,21 @@ struct Plan {
     len: u32,
     offset: u32,
     flags: Flags,
+    /// It is sent again in a fast recovery, out of turn: what the scoreboard is told, if there is one.
+    again: Option<Next>,
+}
+
+impl Plan {
+    /// A segment without data.
+    const fn bare(seq: Seq, flags: Flags) -> Self {
+        Self {
+            seq,
+            len: 0,
+            offset: 0,
+            flags,
+            again: None,
+        }
+    }
 }
 
 impl Tcp<'_> {
@@ -61,10 +77,10 @@ impl Connection {
         config: &TcpConfig,
         storage: &mut [u8],
     ) -> Option<Pkt> {
-        let storage_len = storage.len();
-        let plan = self.plan(cx, config, storage_len)?;
-        let options = self.options(cx.now, config, storage, plan.flags);
-        let window = self.window_to_announce(storage_len);
+        let options = self.options(cx.now, config, storage);
+        let mut plan = self.plan(cx, config, storage.len(), &options)?;
+        let window = self.window_to_announce(storage.len());
+        let ecn = self.ecn_of(&mut plan.flags, plan.len > 0, plan.seq.lt(self.max));
         let draft = Draft {
             ends: &self.ends,
             iface: self.iface,
@@ -73,7 +89,7 @@ impl Connection {
             flags: plan.flags,
             window,
             options,
-            ecn: Ecn::NotCapable,
+            ecn,
             data: self
                 .data
                 .as_ref()
@@ -99,25 +115,28 @@ impl Connection {
         }
     }
 
-    /// The options of a segment.
-    fn options(&mut self, now: Instant, config: &TcpConfig, storage: &mut [u8], flags: Flags) -> Options {
+    /// The options of the next segment.
+    fn options(&mut self, now: Instant, config: &TcpConfig, storage: &mut [u8]) -> Options {
         let mut options = Options::NONE;
-        let syn = flags.contains(Flags::SYN);
-        if syn {
-            // An answer offers only what the peer has offered.
-            let answer = self.flags.heard;
-            options.mss = Some(self.own_mss);
-            options.sack_permitted = if answer { self.flags.sack } else { config.sack };
-            let stamps = if answer {
-                self.flags.stamps
-            } else {
-                config.timestamps
-            };
-            options.timestamps = stamps.then(|| self.stamps(now));
-        } else if !flags.contains(Flags::RST) {
-            options.timestamps = self.flags.stamps.then(|| self.stamps(now));
-            if self.flags.sack && self.receive.has_news() {
-                options.sack = self.receive.selective_acknowledgement(storage);
+        match self.state {
+            State::Closed => {}
+            State::SynSent | State::SynReceived => {
+                // An answer offers only what the peer has offered.
+                let answer = self.flags.heard;
+                options.mss = Some(self.own_mss);
+                options.sack_permitted = if answer { self.flags.sack } else { config.sack };
+                let stamps = if answer {
+                    self.flags.stamps
+                } else {
+                    config.timestamps
+                };
+                options.timestamps = stamps.then(|| self.stamps(now));
+            }
+            _ => {
+                options.timestamps = self.flags.stamps.then(|| self.stamps(now));
+                if self.flags.sack && self.receive.has_news() {
+                    options.sack = self.receive.selective_acknowledgement(storage);
+                }
             }
         }
         options
@@ -129,23 +148,35 @@ impl Connection {
         cx: &mut Cx<'_, '_, S>,
         config: &TcpConfig,
         storage_len: usize,
+        options: &Options,
     ) -> Option<Plan> {
         match self.state {
             State::Closed => return self.plan_reset(),
-            State::SynSent | State::SynReceived => return self.plan_syn(),
+            State::SynSent | State::SynReceived => return self.plan_syn(config),
             _ => {}
         }
         let queued = self.queued(&cx.core.buf);
-        let begin = self.nxt - self.una;
+        // What options take that not every segment has, is not there for data (RFC 6691 section 2).
+        let usual = if self.flags.stamps { stamps::OPTION_LEN } else { 0 };
+        let limit = (u32::from(self.mss) + u32::from(usual)).saturating_sub(options.emit_len() as u32);
+        if self.state.may_transmit()
+            && self.recovery == Recovery::Fast
+            && let Some(plan) = self.plan_recovery(queued, limit)
+        {
+            return Some(plan);
+        }
         let (len, fin) = if self.state.may_transmit() {
-            self.sendable(queued, begin)
+            self.sendable(queued, limit)
         } else {
             (0, false)
         };
+        let begin = self.nxt - self.una;
         let announce = self.flags.ack_now || self.window_opened(storage_len);
         if len == 0 && !fin && !announce {
             self.wait_for_window(cx.now, config, queued, begin);
-            return None;
+            return core::mem::take(&mut self.flags.keep_probe)
+                // RFC 9293 section 3.8.4: a number that was acknowledged long ago, and no data.
+                .then(|| Plan::bare(self.una - 1, Flags::ACK));
         }
         let mut flags = Flags::ACK;
         if fin {
@@ -155,75 +186,132 @@ impl Connection {
             flags |= Flags::PSH;
         }
         // What says only that something came in bears the number of what would be sent next.
-        let seq = if len == 0 && !fin {
-            self.nxt.max(self.max)
-        } else {
-            self.nxt
-        };
+        let seq = if len == 0 && !fin { self.max } else { self.nxt };
         Some(Plan {
             seq,
             len,
             offset: begin.min(queued),
             flags,
+            again: None,
         })
     }
 
     /// The last word (RFC 9293 section 3.10.5).
     fn plan_reset(&mut self) -> Option<Plan> {
-        core::mem::take(&mut self.flags.reset).then_some(Plan {
-            seq: self.max,
-            len: 0,
-            offset: 0,
-            flags: Flags::RST | Flags::ACK,
-        })
+        let reset = core::mem::take(&mut self.flags.reset);
+        reset.then(|| Plan::bare(self.max, Flags::RST | Flags::ACK))
     }
 
-    fn plan_syn(&self) -> Option<Plan> {
+    fn plan_syn(&self, config: &TcpConfig) -> Option<Plan> {
         let answer = self.state == State::SynReceived;
         if self.nxt != self.iss && !(answer && self.flags.ack_now) {
             return None;
         }
-        let flags = if answer {
-            Flags::SYN | Flags::ACK
-        } else {
-            Flags::SYN
+        let flags = match answer {
+            true if self.flags.ecn => Flags::SYN | Flags::ACK | Flags::ECE,
+            true => Flags::SYN | Flags::ACK,
+            // RFC 3168 section 6.1.1.1: whoever does not answer may not like the offer.
+            false if config.ecn && self.retries == 0 => Flags::SYN | ecn::OFFER,
+            false => Flags::SYN,
         };
-        Some(Plan {
-            seq: self.iss,
-            len: 0,
-            offset: 0,
+        Some(Plan::bare(self.iss, flags))
+    }
+
+    /// What a fast recovery sends next, if that is something once more (RFC 6675 section 5, RFC 6582 section 3.2).
+    fn plan_recovery(&self, queued: u32, limit: u32) -> Option<Plan> {
+        if self.flags.again {
+            return self.plan_again(queued, 0, limit, Next::Again { from: 0, len: limit });
+        }
+        let (flight, mss) = (self.max - self.una, u32::from(self.mss));
+        if !self.flags.sack || self.pipe() + mss > self.congestion.window() {
+            return None;
+        }
+        let new = queued > flight && u32::from(self.wnd) > flight;
+        let next = self.scoreboard.next_segment(flight, mss, new)?;
+        match next {
+            Next::Again { from, len } | Next::Rescue { from, len } => {
+                self.plan_again(queued, from, len.min(limit), next)
+            }
+            Next::New => None,
+        }
+    }
+
+    /// Data once more, from `offset` on, and the FIN if it was sent behind it.
+    fn plan_again(&self, queued: u32, offset: u32, len: u32, next: Next) -> Option<Plan> {
+        let len = queued.saturating_sub(offset).min(len);
+        let fin = self.state.sends_fin() && offset + len >= queued && self.max - self.una > queued;
+        let mut flags = Flags::ACK;
+        if fin {
+            flags |= Flags::FIN;
+        }
+        if len > 0 && offset + len == queued {
+            flags |= Flags::PSH;
+        }
+        let again = match next {
+            Next::Again { from, .. } => Next::Again {
+                from,
+                len: len + u32::from(fin),
+            },
+            other => other,
+        };
+        (len > 0 || fin).then(|| Plan {
+            seq: self.una + offset,
+            len,
+            offset: offset.min(queued),
             flags,
+            again: Some(again),
         })
     }
 
-    /// How many bytes may go out now from `begin` on, and whether the FIN goes with them.
-    fn sendable(&self, queued: u32, begin: u32) -> (u32, bool) {
-        let (mss, left) = (u32::from(self.mss), queued.saturating_sub(begin));
-        let mut window = u32::from(self.wnd);
-        if self.flags.force {
-            window = window.max(begin + 1);
+    /// How many bytes may go out now from SND.NXT on, at most `limit`, and whether the FIN goes with them.
+    fn sendable(&mut self, queued: u32, limit: u32) -> (u32, bool) {
+        let mut run = u32::MAX;
+        if self.flags.sack && self.nxt.lt(self.max) {
+            // What has arrived since the time-out is not sent again.
+            match self.scoreboard.gap(self.nxt - self.una, self.max - self.una) {
+                Some((from, len)) => {
+                    self.nxt = self.una + from;
+                    run = len;
+                }
+                None => self.nxt = self.max,
+            }
         }
-        let usable = window.saturating_sub(begin);
-        let room = self.congestion.window().saturating_sub(self.pipe());
-        let room = if self.flags.force { room.max(1) } else { room };
-        let len = left.min(usable).min(room).min(mss);
+        let begin = self.nxt - self.una;
+        let left = queued.saturating_sub(begin).min(run);
+        let usable = self.peer_room(begin);
+        let room = match self.frto_room() {
+            _ if self.flags.force => limit,
+            Some(room) => room,
+            None => self.congestion.window().saturating_sub(self.pipe()),
+        };
+        let len = left.min(usable).min(room).min(limit);
         let last = begin + len >= queued;
         // The FIN goes out with the last byte, or alone; once, and again after a time-out.
-        let fin_at = self.una + queued;
-        let fin = self.state.sends_fin() && last && (self.nxt + len) == fin_at && usable >= len;
+        let fin = self.state.sends_fin() && last && self.nxt + len == self.una + queued;
         if len == 0 {
             return (0, fin);
         }
-        let again = self.nxt.lt(self.max);
+        let again = self.nxt.lt(self.max) && len == left.min(limit);
         let quiet = self.max == self.una;
         let nagle = !(quiet || self.flags.no_delay || self.state.sends_fin());
-        let go = len == mss
+        let go = len == limit
             || (last && !nagle)
             || again
             || self.flags.force
             // RFC 9293 section 3.8.6.2.1: half of the largest window.
             || 2 * len >= u32::from(self.max_wnd);
         if go { (len, fin) } else { (0, false) }
+    }
+
+    /// Bytes that the peer's window takes beyond `begin`; one more than none where it is probed.
+    fn peer_room(&self, begin: u32) -> u32 {
+        let window = u32::from(self.wnd);
+        let window = if self.flags.force {
+            window.max(begin + 1)
+        } else {
+            window
+        };
+        window.saturating_sub(begin)
     }
 
     /// Data waits, nothing is under way and nothing may go out: the peer's window is probed (RFC 9293 section 3.8.6.1).
@@ -286,27 +374,45 @@ impl Connection {
         if len == 0 || self.state == State::Closed {
             return;
         }
-        let new = plan.seq + len;
-        if probe {
-            // The byte is probed with again, and no timer waits for its acknowledgement.
-            self.max = self.max.max(new);
-            return;
-        }
-        if new.gt(self.max) && !self.flags.timing && plan.seq == self.max {
-            self.flags.timing = true;
-            self.timed = plan.seq;
-            self.timed_at = Deadline::at(now);
-        } else if plan.seq.le(self.timed) {
-            // Karn: what is sent again is not measured (RFC 6298 section 3).
-            self.flags.timing = false;
-        }
+        let end = plan.seq + len;
+        let new = plan.seq == self.max;
         if self.max == self.una {
             self.progress_at = Deadline::at(now);
         }
-        self.nxt = new;
-        self.max = self.max.max(new);
+        if probe {
+            // The byte is probed with again, and no timer waits for its acknowledgement.
+            self.max = self.max.max(end);
+            return;
+        }
+        if !new && plan.seq.le(self.timed) {
+            // Karn: what is sent again is not measured (RFC 6298 section 3).
+            self.flags.timing = false;
+        }
+        if let Some(next) = plan.again {
+            self.sent_again(now, config, next, len);
+            return;
+        }
+        if new && !self.flags.timing && self.recovery != Recovery::Timeout {
+            self.flags.timing = true;
+            self.timed = plan.seq;
+            self.timed_at = Deadline::at(now);
+        }
+        self.nxt = end;
+        self.max = self.max.max(end);
         if !self.retransmit_at.is_set() || self.flags.persisting {
             self.arm_retransmit(now, config);
+        }
+    }
+
+    /// A segment of a fast recovery went out once more.
+    fn sent_again(&mut self, now: Instant, config: &TcpConfig, next: Next, len: u32) {
+        if core::mem::take(&mut self.flags.again) {
+            self.scoreboard.begin(len);
+            if !self.flags.partial || !self.retransmit_at.is_set() {
+                self.arm_retransmit(now, config);
+            }
+        } else {
+            self.scoreboard.sent(next, self.max - self.una);
         }
     }
 }

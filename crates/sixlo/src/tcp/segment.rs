@@ -5,7 +5,7 @@ use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::Reason;
 use crate::udp;
-use crate::wire::ipv6::NextHeader;
+use crate::wire::ipv6::{Ecn, NextHeader};
 use crate::wire::tcp::options::Options;
 use crate::wire::tcp::seq::Seq;
 use crate::wire::tcp::{Flags, HEADER_LEN, Header, OPTIONS_LEN_MAX};
@@ -30,6 +30,8 @@ pub(super) struct Segment {
     /// on the way.
     pub(super) data_at: usize,
     pub(super) data_len: u32,
+    /// What the packet met on its way (RFC 3168 section 5).
+    pub(super) ecn: Ecn,
 }
 
 impl Segment {
@@ -64,6 +66,7 @@ impl Segment {
             flags: header.flags,
             window: header.window,
             options: Options::parse(options, header.flags),
+            ecn: outer.traffic_class.ecn(),
             data_at: header.len(),
             data_len: available.saturating_sub(header.len()) as u32,
         })
