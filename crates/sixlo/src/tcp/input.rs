@@ -265,6 +265,10 @@ impl Connection {
         }
         let in_window = segment.seq == self.rcv_nxt || segment.seq.is_in(self.rcv_nxt, window);
         if flags.contains(Flags::RST) {
+            if self.state == State::TimeWait {
+                // RFC 1337 section 3 (F1): else a segment of old, answered by a peer that has ended, ends it here too.
+                return Err(Answer::Drop(Reason::TcpUnacceptable));
+            }
             // RFC 5961 section 3.2.
             if segment.seq == self.rcv_nxt {
                 let refused = self.state == State::SynReceived;
@@ -288,7 +292,9 @@ impl Connection {
         let end = segment.seq + segment.len();
         let reaches_in = end.gt(self.rcv_nxt) && segment.seq.lt(self.rcv_nxt);
         let fits = if segment.len() == 0 {
-            in_window
+            // A peer that has filled the window acknowledges with the number behind it: refused, two that both wait for a
+            // lost segment would never hear each other.
+            in_window || segment.seq == self.rcv_nxt + window
         } else {
             window > 0 && (in_window || reaches_in)
         };

@@ -217,7 +217,8 @@ impl Tcp<'_> {
             // RFC 7323 sections 3.2 and 5.3.
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
-        if segment.seq != entry.rcv_nxt && !segment.seq.is_in(entry.rcv_nxt, window) {
+        // Up to the number behind the window, which is what a peer bears that has filled it.
+        if segment.seq - entry.rcv_nxt > window {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
         let entry = *entry;

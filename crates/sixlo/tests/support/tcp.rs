@@ -61,7 +61,7 @@ pub(crate) const CONNECTIONS: usize = 4;
 /// The peer's initial sequence number: so near the end that numbers wrap.
 pub(crate) const PEER_ISS: u32 = 0xffff_ff00;
 
-type Store = Fixed<16384, 96, 4, 4, 4, 0, 0, CONNECTIONS, { CONNECTIONS * STORE }, 2, CONNECTIONS>;
+pub(crate) type Store = Fixed<16384, 96, 4, 4, 4, 0, 0, CONNECTIONS, { CONNECTIONS * STORE }, 2, CONNECTIONS>;
 
 /// The byte that either side sends at a relative sequence number.
 pub(crate) fn byte(number: u32) -> u8 {
@@ -85,13 +85,17 @@ fn eui(k: u8) -> [u8; 8] {
 /// Node `k`: its device does everything by itself. Options that change segments are off, so that a line says all: SACK,
 /// timestamps, ECN. The segment size is not derived from the link.
 pub(crate) fn node(k: u8, change: impl Fn(&mut Config)) -> Stack<'static> {
+    node_in(Box::leak(Box::new(Fixed::new())), k, change)
+}
+
+/// The same, in this memory.
+pub(crate) fn node_in(memory: &mut Store, k: u8, change: impl Fn(&mut Config)) -> Stack<'_> {
     let mut config = Config::new(u64::from(k));
     config.tcp.sack = false;
     config.tcp.timestamps = false;
     config.tcp.ecn = false;
     config.tcp.mss = Some(1220);
     change(&mut config);
-    let memory: &'static mut Store = Box::leak(Box::new(Fixed::new()));
     let mut stack = Stack::new(memory.lend(), &config).expect("the memory suffices");
     let mut iface = IfaceConfig::new(eui(k));
     iface.caps = Caps {
