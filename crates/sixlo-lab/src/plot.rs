@@ -16,6 +16,7 @@ pub use bars::{Bar, StackedBars};
 pub use cdf::{CdfPanel, CdfPanels, Distribution};
 pub use lines::{LineChart, Series, Value};
 pub use map::{Map, MapNode};
+pub use windows::{Mark, WindowPanel, WindowPanels};
 
 mod axis;
 mod bars;
@@ -25,6 +26,7 @@ mod lines;
 mod map;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 /// Width of a figure that shares a row with another.
 const NARROW: f64 = 540.0;

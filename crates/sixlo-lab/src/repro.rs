@@ -3,16 +3,20 @@
 //!
 //! A study is a folder of this module and a line in [`STUDIES`].
 
-use crate::campaign::PointResult;
+use std::path::Path;
+
+use crate::campaign::{PointResult, RunError};
 use crate::report::Figure;
 use crate::scenario::Scenario;
 
 pub mod fragment_forwarding;
 pub mod ledger;
 pub mod page;
+pub mod transfers;
 pub mod verdict;
 
 use ledger::Claim;
+use transfers::Transfer;
 
 /// A published study.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +31,8 @@ pub struct Study {
     pub choices: fn() -> Vec<String>,
     /// All runs.
     pub scenario: fn(&Extent) -> Scenario,
+    /// Single transfers that are looked at closely, with their traces in the folder of the study.
+    pub watch: fn(&Extent, &Path) -> Result<Vec<Transfer>, RunError>,
     /// What becomes of each claim.
     pub judge: fn(&Findings<'_>) -> Vec<Claim>,
     /// The figures.
@@ -56,12 +62,18 @@ impl Extent {
 #[derive(Clone, Copy, Debug)]
 pub struct Findings<'r> {
     points: &'r [PointResult],
+    transfers: &'r [Transfer],
 }
 
 impl<'r> Findings<'r> {
-    /// The findings at these points.
-    pub const fn new(points: &'r [PointResult]) -> Self {
-        Self { points }
+    /// The findings at these points, and transfers that were looked at closely.
+    pub const fn new(points: &'r [PointResult], transfers: &'r [Transfer]) -> Self {
+        Self { points, transfers }
+    }
+
+    /// The transfers that were looked at closely.
+    pub const fn transfers(&self) -> &'r [Transfer] {
+        self.transfers
     }
 
     /// The point with these labels, if it was run.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::progress::Shown;
 use super::run::{cores, stop_at_ctrl_c};
 use super::{Failure, ReproArgs, build_id};
-use crate::campaign::{self, Options};
+use crate::campaign::{self, Options, RunError};
 use crate::execute::execute;
 use crate::pcapng::LinkType;
 use crate::report::Provenance;
@@ -43,7 +43,13 @@ pub(super) fn repro(args: &ReproArgs, out: &mut impl Write) -> Result<(), Failur
     );
     let seconds = shown.end();
     let points = result?;
-    let findings = Findings::new(&points);
+    let transfers = (study.watch)(&extent, &options.out).map_err(|error| match error {
+        RunError::Failed(why) => {
+            campaign::Error::Failed(vec![("a transfer looked at closely".to_owned(), why)]).into()
+        }
+        RunError::Output(error) => Failure::Io(options.out.display().to_string(), error),
+    })?;
+    let findings = Findings::new(&points, &transfers);
     let claims = (study.judge)(&findings);
     let provenance = Provenance {
         build: options.build.clone(),

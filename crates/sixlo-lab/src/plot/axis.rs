@@ -95,6 +95,18 @@ impl Axis {
         }
     }
 
+    /// The same with no more than three ticks, for a low chart.
+    pub(super) fn low_from_zero(unit: Unit, max: f64) -> Self {
+        let mut axis = Self::from_zero(unit, max);
+        let last = axis.ticks.len().saturating_sub(1);
+        let mut place = 0..;
+        axis.ticks.retain(|_| {
+            let place = place.next().unwrap_or(0);
+            place == 0 || place == last || (last.is_multiple_of(2) && place == last / 2)
+        });
+        axis
+    }
+
     /// Around numbers, with a tick at each of them where there is room, else at round ones.
     pub(super) fn around(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();

@@ -194,7 +194,13 @@ fn bars() -> StackedBars {
 }
 
 fn drawings() -> Vec<Markup> {
-    vec![line_chart().draw(), map().draw(), cdf().draw(), bars().draw()]
+    vec![
+        line_chart().draw(),
+        map().draw(),
+        cdf().draw(),
+        bars().draw(),
+        windows().draw(),
+    ]
 }
 
 /// A figure read back.
@@ -493,6 +499,60 @@ fn stacked_parts_lie_end_to_end_with_their_shares_and_remarks() {
     assert!(number(other, "y") > number(second, "y") + number(second, "height"));
 }
 
+fn windows() -> WindowPanels {
+    let shown = WindowPanel {
+        title: "quic, succeeds".into(),
+        subtitle: "seed 2".into(),
+        steps: vec![(0.0, 2.0, 133.2), (1.0, 1.0, 266.4), (2.0, 3.0, 40.0)],
+        end_s: 4.0,
+        marks: vec![(1.0, Mark::TimedOut), (2.0, Mark::Acked), (2.0, Mark::Ecn)],
+    };
+    WindowPanels {
+        title: "windows".into(),
+        panels: vec![
+            shown,
+            WindowPanel {
+                title: "quic, times out".into(),
+                subtitle: "none".into(),
+                ..WindowPanel::default()
+            },
+        ],
+    }
+}
+
+#[test]
+fn windows_and_gaps_are_lines_in_steps_and_what_was_told_stands_at_its_time() {
+    let drawing = windows().draw();
+    let read = Read::of(&drawing);
+    read.assert_says(&["quic, succeeds", "seed 2", "quic, times out", "none", "ECN mark"]);
+    read.assert_says(&["window (fragments)", "gap (ms)", "Time (s)", "4"]);
+    // One in the legend, one in the panel: level, down, level, up, level.
+    let lines = read.of_colour("polyline", "stroke", colour::series(0));
+    let steps = path(lines[1]);
+    assert_eq!(steps.len(), 6);
+    for pair in steps.windows(2) {
+        assert!(pair[0].0 == pair[1].0 || pair[0].1 == pair[1].1, "{steps:?}");
+    }
+    // 1 s of 4 after the start the window falls, and there the time-out stands over the whole height.
+    assert!((4.0 * (steps[1].0 - steps[0].0) - (steps[5].0 - steps[0].0)).abs() <= 4.0);
+    let time_out = path(read.of_colour("polyline", "stroke", colour::series(5))[1]);
+    assert_eq!((time_out[0].0, time_out[1].0), (steps[1].0, steps[1].0));
+    // What comes at one moment does not hide the other.
+    let of = |series| path(read.of_colour("polyline", "stroke", colour::series(series))[1]);
+    let (acked, marked) = (of(2), of(3));
+    assert_eq!(acked[0].0, marked[0].0);
+    assert!(acked[0].1.min(acked[1].1) < marked[0].1.min(marked[1].1));
+    assert!(acked[0].1.max(acked[1].1) < marked[0].1.min(marked[1].1));
+}
+
+#[test]
+fn a_low_axis_has_three_ticks_or_two() {
+    let low = |max| labels(&Axis::low_from_zero(Unit::Number, max));
+    assert_eq!(low(200.0), ["0", "100", "200"]);
+    assert_eq!(low(266.0), ["0", "150", "300"]);
+    assert_eq!(low(1.0), ["0", "1"]);
+}
+
 #[test]
 fn a_figure_without_data_says_so() {
     let mut lines = line_chart();
@@ -510,11 +570,14 @@ fn a_figure_without_data_says_so() {
         title: "map".into(),
         nodes: Vec::new(),
     };
+    let mut empty = windows();
+    empty.panels.remove(0);
     for (drawing, words) in [
         (lines.draw(), "title \"quoted\": no data"),
         (bars.draw(), "lost: no data"),
         (cdf.draw(), "latency: no data"),
         (map.draw(), "map: no data"),
+        (empty.draw(), "windows: no data"),
     ] {
         assert_eq!(Read::of(&drawing).texts(), [words]);
     }

@@ -1,5 +1,5 @@
 use super::ledger::{self, Part, regressions};
-use super::verdict::{Order, Verdict, above, all, below, not_above, order};
+use super::verdict::{Order, Verdict, about_equal, above, all, below, not_above, order};
 use super::*;
 use crate::results::write_rows;
 use crate::test_folder::TestFolder;
@@ -37,6 +37,22 @@ fn a_verdict_follows_from_the_order() {
     assert_eq!(not_above(&high, &near), Verdict::Reproduced);
     assert_eq!(not_above(&high, &low), Verdict::NotReproduced);
     assert_eq!(not_above(&high[..3], &near), Verdict::Undecided);
+}
+
+#[test]
+fn of_nothing_in_all_runs_of_both_nothing_is_said() {
+    let (nothing, something) = (vec![0.0; 10], around(10.0));
+    assert_eq!(not_above(&nothing, &nothing), Verdict::Undecided);
+    assert_eq!(about_equal(&nothing, &nothing), Verdict::Undecided);
+    assert_eq!(above(&nothing, &nothing), Verdict::Undecided);
+    assert_eq!(not_above(&nothing, &something), Verdict::Reproduced);
+    let mut one_run = nothing.clone();
+    one_run[3] = 1.0;
+    assert_eq!(about_equal(&nothing, &one_run), Verdict::Reproduced);
+    assert_eq!(about_equal(&something, &around(10.3)), Verdict::Reproduced);
+    assert_eq!(about_equal(&something, &nothing), Verdict::NotReproduced);
+    assert_eq!(about_equal(&something[..3], &something), Verdict::Undecided);
+    assert_eq!(about_equal(&[], &something), Verdict::NotMeasured);
 }
 
 #[test]

@@ -96,12 +96,29 @@ pub fn below(first: &[f64], second: &[f64]) -> Verdict {
     above(second, first)
 }
 
+/// Whether enough runs were made to say that two conditions cannot be told apart, and they found something: of nothing
+/// in all runs of both, nothing can be said.
+fn comparable(first: &[f64], second: &[f64]) -> bool {
+    let found = |values: &[f64]| values.iter().any(|value| *value != 0.0);
+    first.len().min(second.len()) >= RUNS_MIN && (found(first) || found(second))
+}
+
 /// Whether the first is not above the second: reproduced if they cannot be told apart, too.
 pub fn not_above(first: &[f64], second: &[f64]) -> Verdict {
     match order(first, second) {
         Order::Above => Verdict::NotReproduced,
         Order::Below => Verdict::Reproduced,
-        Order::Unknown if first.len().min(second.len()) >= RUNS_MIN => Verdict::Reproduced,
+        Order::Unknown if comparable(first, second) => Verdict::Reproduced,
+        Order::Unknown => Verdict::Undecided,
+        Order::Missing => Verdict::NotMeasured,
+    }
+}
+
+/// Whether the two cannot be told apart.
+pub fn about_equal(first: &[f64], second: &[f64]) -> Verdict {
+    match order(first, second) {
+        Order::Above | Order::Below => Verdict::NotReproduced,
+        Order::Unknown if comparable(first, second) => Verdict::Reproduced,
         Order::Unknown => Verdict::Undecided,
         Order::Missing => Verdict::NotMeasured,
     }

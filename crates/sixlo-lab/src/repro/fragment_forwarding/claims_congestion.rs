@@ -1,52 +1,68 @@
-//! Claims F9 and F12: congestion control for selective fragment recovery.
+//! Claim F9: congestion control for selective fragment recovery, four kinds.
 
 use sixlo::congure::{Kind, Params};
 use sixlo_sim::config::Control;
 
-use super::setups::{F_B, F_B_PAYLOADS, LOAD};
+use super::section_v::{COURSES, F_B, LOAD, NO_ECN, PAYLOADS};
 use super::view::shown;
+use crate::campaign::PointResult;
 use crate::repro::Findings;
 use crate::repro::ledger::{Claim, Part};
-use crate::repro::verdict::{self, Order, Verdict, above, not_above, order};
+use crate::repro::verdict::{self, Verdict, about_equal, above, not_above};
 use crate::results::Run;
 use crate::stats::mean;
 
 /// The four of the paper.
-const FOUR: [Control; 4] = [Control::Rfc8931, Control::Reno, Control::Abe, Control::Quic];
+pub(super) const FOUR: [Control; 4] = [Control::Rfc8931, Control::Reno, Control::Abe, Control::Quic];
 
-/// What the runs of one control found at a payload.
-fn values(
-    findings: &Findings<'_>,
-    control: Control,
-    payload: u16,
-    value: fn(&Run) -> Option<f64>,
-) -> Vec<f64> {
-    let point = findings.at(&[F_B, LOAD, control.name(), &payload.to_string()]);
-    let runs = point.map(|point| point.runs.as_slice()).unwrap_or_default();
-    runs.iter().filter_map(value).collect()
+/// The runs of set-up F-B in one of its variants.
+#[derive(Clone, Copy)]
+pub(super) struct Course<'f> {
+    findings: &'f Findings<'f>,
+    name: &'static str,
 }
 
-fn pdr(findings: &Findings<'_>, control: Control, payload: u16) -> Vec<f64> {
-    values(findings, control, payload, |run| run.pdr)
-}
+impl<'f> Course<'f> {
+    pub(super) const fn new(findings: &'f Findings<'f>, name: &'static str) -> Self {
+        Self { findings, name }
+    }
 
-/// The payloads that were run, with the number of their fragments.
-fn payloads(findings: &Findings<'_>) -> Vec<(usize, u16)> {
-    let all = F_B_PAYLOADS.into_iter().enumerate();
-    let run = all.filter(|(_, payload)| !pdr(findings, Control::Quic, *payload).is_empty());
-    run.map(|(number, payload)| (number + 2, payload)).collect()
-}
+    pub(super) fn at(&self, control: Control, payload: u16) -> Option<&'f PointResult> {
+        self.findings
+            .at(&[F_B, self.name, control.name(), &payload.to_string()])
+    }
 
-/// The mean delivery of each seed over some counts of fragments.
-fn over(findings: &Findings<'_>, control: Control, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
-    let all: Vec<Vec<f64>> = payloads(findings)
-        .into_iter()
-        .filter(|(count, _)| wanted(*count))
-        .map(|(_, payload)| pdr(findings, control, payload))
-        .collect();
-    let runs = all.iter().map(Vec::len).min().unwrap_or(0);
-    let of_seed = |seed: usize| mean(&all.iter().map(|values| values[seed]).collect::<Vec<f64>>());
-    (0..runs).filter_map(of_seed).collect()
+    /// What each run of a control found at a payload.
+    pub(super) fn values(&self, control: Control, payload: u16, value: fn(&Run) -> Option<f64>) -> Vec<f64> {
+        let runs = self.at(control, payload).map(|point| point.runs.as_slice());
+        runs.unwrap_or_default().iter().filter_map(value).collect()
+    }
+
+    pub(super) fn pdr(&self, control: Control, payload: u16) -> Vec<f64> {
+        self.values(control, payload, |run| run.pdr)
+    }
+
+    /// The payloads that were run, with the number of their fragments.
+    pub(super) fn payloads(&self) -> Vec<(usize, u16)> {
+        let all = PAYLOADS.into_iter().enumerate();
+        let run = all.filter(|(_, payload)| !self.pdr(Control::Quic, *payload).is_empty());
+        run.map(|(number, payload)| (number + 2, payload)).collect()
+    }
+
+    /// The mean delivery of each seed over some counts of fragments.
+    fn over(&self, control: Control, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
+        let payloads = self.payloads().into_iter();
+        let wanted = payloads.filter(|(count, _)| wanted(*count));
+        let all: Vec<Vec<f64>> = wanted.map(|(_, payload)| self.pdr(control, payload)).collect();
+        let runs = all.iter().map(Vec::len).min().unwrap_or(0);
+        let of_seed = |seed: usize| mean(&all.iter().map(|values| values[seed]).collect::<Vec<f64>>());
+        (0..runs).filter_map(of_seed).collect()
+    }
+
+    /// The same over all counts.
+    fn whole(&self, control: Control) -> Vec<f64> {
+        self.over(control, |_| true)
+    }
 }
 
 fn each(controls: &[Control], values: impl Fn(Control) -> Vec<f64>) -> String {
@@ -54,7 +70,21 @@ fn each(controls: &[Control], values: impl Fn(Control) -> Vec<f64>) -> String {
     format!("{} %", controls.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-fn part(name: &str, published: &str, measured: String, verdict: Verdict) -> Part {
+/// A part, decided at the load and with the gap of the paper; the measured text names the other variants in which it holds.
+fn part(
+    findings: &Findings<'_>,
+    name: &str,
+    published: &str,
+    check: impl Fn(&Course<'_>) -> (Verdict, String),
+) -> Part {
+    let (verdict, mut measured) = check(&Course::new(findings, LOAD));
+    let others = COURSES.iter().map(|course| course.name);
+    let holds: Vec<&str> = others
+        .filter(|name| *name != LOAD && check(&Course::new(findings, name)).0 == Verdict::Reproduced)
+        .collect();
+    if !holds.is_empty() {
+        measured.push_str(&format!("; {}holds: {}", also(verdict), holds.join(", ")));
+    }
     Part {
         name: name.to_owned(),
         published: published.to_owned(),
@@ -63,135 +93,122 @@ fn part(name: &str, published: &str, measured: String, verdict: Verdict) -> Part
     }
 }
 
-/// Both claims.
-pub(super) fn all(findings: &Findings<'_>) -> Vec<Claim> {
-    vec![four(findings), own(findings)]
-}
-
-fn four(findings: &Findings<'_>) -> Claim {
-    let at = |control, payload| pdr(findings, control, payload);
-    let [two, three, six] = [112, 208, 496];
-    let about_two = FOUR.map(|control| match mean(&at(control, two)) {
-        Some(share) => Verdict::exact((0.01..=0.04).contains(&share)),
-        None => Verdict::NotMeasured,
-    });
-    let whole = |control| over(findings, control, |_| true);
-    let others = [Control::Rfc8931, Control::Reno, Control::Abe];
-    let tcp = [Control::Reno, Control::Abe];
-    let odd = over(findings, Control::Rfc8931, |count| count % 2 == 1);
-    let even = over(findings, Control::Rfc8931, |count| count % 2 == 0);
-    let alike = match order(&whole(Control::Reno), &whole(Control::Abe)) {
-        Order::Unknown => Verdict::Reproduced,
-        Order::Above | Order::Below => Verdict::NotReproduced,
-        Order::Missing => Verdict::NotMeasured,
-    };
-    let windows = [Kind::Reno, Kind::Abe].map(|kind| Params::fragments(kind).initial_window);
-    Claim {
-        id: "F9",
-        title: "Congestion control for SFR, four kinds",
-        parts: vec![
-            part(
-                "2 fragments",
-                "about 2 % PDR for all (here: 1 to 4 %)",
-                each(&FOUR, |control| at(control, two)),
-                verdict::all(about_two),
-            ),
-            part(
-                "QUIC",
-                "paced QUIC the best (here: mean over all counts)",
-                each(&FOUR, whole),
-                verdict::all(others.map(|other| above(&whole(Control::Quic), &whole(other)))),
-            ),
-            part(
-                "appendix C at few fragments",
-                "ahead of both TCP kinds (here: 3 fragments)",
-                each(&others, |control| at(control, three)),
-                verdict::all(tcp.map(|other| above(&at(Control::Rfc8931, three), &at(other, three)))),
-            ),
-            part(
-                "appendix C at 6 fragments",
-                "comparable to the TCP kinds or below",
-                each(&others, |control| at(control, six)),
-                verdict::all(tcp.map(|other| not_above(&at(Control::Rfc8931, six), &at(other, six)))),
-            ),
-            part(
-                "saw-tooth",
-                "with appendix C odd counts of fragments beat even ones (here: the means of both)",
-                format!("odd {}, even {} %", shown(&odd, 100.0), shown(&even, 100.0)),
-                above(&odd, &even),
-            ),
-            part("Reno and ABE", "about equal", each(&tcp, whole), alike),
-            part(
-                "first window",
-                "4 with Reno and ABE",
-                format!("{} and {}", windows[0], windows[1]),
-                Verdict::exact(windows == [4, 4]),
-            ),
-            Part::not_measured("ECN", "of little effect", "not run without ECN yet"),
-        ],
+const fn also(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "also ",
+        _ => "",
     }
 }
 
-fn own(findings: &Findings<'_>) -> Claim {
-    let counts = payloads(findings);
-    let wins = |other: Control| {
-        let orders = counts.iter().map(|(_, payload)| {
-            order(
-                &pdr(findings, Control::Calm, *payload),
-                &pdr(findings, other, *payload),
-            )
-        });
-        let orders: Vec<Order> = orders.collect();
-        let of = |wanted: Order| orders.iter().filter(|order| **order == wanted).count();
-        (of(Order::Above), of(Order::Below))
-    };
-    let delivery = FOUR.map(|other| {
-        let (above, below) = wins(other);
-        // 10 of 12 counts of fragments, or as many of those that were run.
-        let verdict = if counts.is_empty() {
-            Verdict::NotMeasured
-        } else {
-            Verdict::exact(above * 12 >= counts.len() * 10 && below == 0)
-        };
+/// The payloads with 2, 3 and 6 fragments.
+const TWO: u16 = 112;
+const THREE: u16 = 208;
+const SIX: u16 = 496;
+
+/// The claim.
+pub(super) fn claim(findings: &Findings<'_>) -> Claim {
+    let others = [Control::Rfc8931, Control::Reno, Control::Abe];
+    let tcp = [Control::Reno, Control::Abe];
+    let windows = [Kind::Reno, Kind::Abe].map(|kind| Params::fragments(kind).initial_window);
+    let mut parts = vec![
         part(
-            other.name(),
-            "open; aim: PDR above it at 10 or more of 12 counts of fragments, below at none",
-            format!("above at {above} of {} counts, below at {below}", counts.len()),
-            verdict,
-        )
-    });
-    let latency = |control| {
-        let payload = counts.last().map_or(0, |(_, payload)| *payload);
-        values(findings, control, payload, |run| run.latency_p50_ms)
-    };
-    let air = |control| {
-        let payload = counts.first().map_or(0, |(_, payload)| *payload);
-        shown(
-            &values(findings, control, payload, |run| run.air_us_per_byte),
-            1.0,
-        )
-    };
-    let mut parts: Vec<Part> = delivery.into();
-    parts.push(part(
-        "latency",
-        "aim: median no higher than that of paced QUIC (here: the most fragments)",
-        format!(
-            "calm {}, quic {} ms; air time a delivered byte at 2 fragments: calm {}, quic {} us",
-            shown(&latency(Control::Calm), 1.0),
-            shown(&latency(Control::Quic), 1.0),
-            air(Control::Calm),
-            air(Control::Quic)
+            findings,
+            "2 fragments",
+            "about 2 % PDR for all (here: 1 to 4 %)",
+            |course| {
+                let verdicts = FOUR.map(|control| match mean(&course.pdr(control, TWO)) {
+                    Some(share) => Verdict::exact((0.01..=0.04).contains(&share)),
+                    None => Verdict::NotMeasured,
+                });
+                (
+                    verdict::all(verdicts),
+                    each(&FOUR, |control| course.pdr(control, TWO)),
+                )
+            },
         ),
-        not_above(&latency(Control::Calm), &latency(Control::Quic)),
-    ));
-    parts.push(Part::not_measured(
-        "other loads",
-        "the same at half and double load",
-        "not run yet",
-    ));
+        part(
+            findings,
+            "QUIC",
+            "paced QUIC the best (here: mean over all counts)",
+            |course| {
+                let quic = course.whole(Control::Quic);
+                let verdict = verdict::all(others.map(|other| above(&quic, &course.whole(other))));
+                (verdict, each(&FOUR, |control| course.whole(control)))
+            },
+        ),
+        part(
+            findings,
+            "appendix C at few fragments",
+            "ahead of both TCP kinds (here: 3 fragments)",
+            |course| {
+                let own = course.pdr(Control::Rfc8931, THREE);
+                let verdict = verdict::all(tcp.map(|other| above(&own, &course.pdr(other, THREE))));
+                (verdict, each(&others, |control| course.pdr(control, THREE)))
+            },
+        ),
+        part(
+            findings,
+            "appendix C at 6 fragments",
+            "comparable to the TCP kinds or below",
+            |course| {
+                let own = course.pdr(Control::Rfc8931, SIX);
+                let verdict = verdict::all(tcp.map(|other| not_above(&own, &course.pdr(other, SIX))));
+                (verdict, each(&others, |control| course.pdr(control, SIX)))
+            },
+        ),
+    ];
+    parts.extend(shapes(findings));
+    parts.push(Part {
+        name: "first window".to_owned(),
+        published: "4 with Reno and ABE".to_owned(),
+        measured: format!("{} and {}", windows[0], windows[1]),
+        verdict: Verdict::exact(windows == [4, 4]),
+    });
+    parts.push(marks(findings));
     Claim {
-        id: "F12",
-        title: "A control of our own for lossy networks",
+        id: "F9",
+        title: "Congestion control for SFR, four kinds",
         parts,
+    }
+}
+
+fn shapes(findings: &Findings<'_>) -> [Part; 2] {
+    [
+        part(
+            findings,
+            "saw-tooth",
+            "with appendix C odd counts of fragments beat even ones (here: the means of both)",
+            |course| {
+                let odd = course.over(Control::Rfc8931, |count| count % 2 == 1);
+                let even = course.over(Control::Rfc8931, |count| count % 2 == 0);
+                let measured = format!("odd {}, even {} %", shown(&odd, 100.0), shown(&even, 100.0));
+                (above(&odd, &even), measured)
+            },
+        ),
+        part(findings, "Reno and ABE", "about equal", |course| {
+            let tcp = [Control::Reno, Control::Abe];
+            let [reno, abe] = tcp.map(|control| course.whole(control));
+            (
+                about_equal(&reno, &abe),
+                each(&tcp, |control| course.whole(control)),
+            )
+        }),
+    ]
+}
+
+/// With and without marks by the nodes on the way.
+fn marks(findings: &Findings<'_>) -> Part {
+    let [with, without] = [LOAD, NO_ECN].map(|name| Course::new(findings, name));
+    let verdicts = FOUR.map(|control| about_equal(&with.whole(control), &without.whole(control)));
+    Part {
+        name: "ECN".to_owned(),
+        published: "of little effect (here: mean over all counts with and without, not told apart)"
+            .to_owned(),
+        measured: format!(
+            "with {}; without {}",
+            each(&FOUR, |control| with.whole(control)),
+            each(&FOUR, |control| without.whole(control))
+        ),
+        verdict: verdict::all(verdicts),
     }
 }

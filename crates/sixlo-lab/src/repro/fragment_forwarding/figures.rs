@@ -2,9 +2,8 @@
 
 use sixlo_sim::config::Control;
 
-use super::setups::{
-    self, DEFAULT_GROUND, E2E, F_A, F_B, FEW, FF, FF_RFC, GROUNDS, HWR, LOAD, SFR_1, SFR_5, SFR_8,
-};
+use super::section_v::{self, F_B};
+use super::setups::{self, DEFAULT_GROUND, E2E, F_A, FEW, FF, FF_RFC, GROUNDS, HWR, SFR_1, SFR_5, SFR_8};
 use crate::campaign::PointResult;
 use crate::plot::{CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Series, Unit, Value, colour};
 use crate::report::Figure;
@@ -20,7 +19,8 @@ pub(super) fn all(findings: &Findings<'_>) -> Vec<Figure> {
     figures.push(latency(findings));
     figures.push(retransmissions(findings));
     figures.push(busy(findings));
-    figures.push(congestion(findings));
+    figures.extend(congestion(findings));
+    figures.push(super::windows::figure(findings));
     figures
 }
 
@@ -230,14 +230,36 @@ fn retransmissions(findings: &Findings<'_>) -> Figure {
     )
 }
 
-fn congestion(findings: &Findings<'_>) -> Figure {
+/// PDR over the number of fragments, a figure for each variant of the set-up.
+fn congestion(findings: &Findings<'_>) -> Vec<Figure> {
+    let drawn = section_v::COURSES
+        .iter()
+        .zip(CONGESTION_NAMES)
+        .map(|(course, name)| congestion_at(findings, course, name));
+    drawn.collect()
+}
+
+/// Names of the files, in the order of the variants.
+const CONGESTION_NAMES: [&str; 7] = [
+    "fig-18-congestion",
+    "congestion-half-load",
+    "congestion-double-load",
+    "congestion-without-ecn",
+    "congestion-without-gap",
+    "congestion-reassembly-60-s",
+    "congestion-queues-of-table-4",
+];
+
+fn congestion_at(findings: &Findings<'_>, course: &section_v::Course, name: &'static str) -> Figure {
     let series = Control::ALL.iter().enumerate().map(|(number, control)| {
-        let points = setups::F_B_PAYLOADS
+        let points = section_v::PAYLOADS
             .iter()
             .zip(2..)
             .filter_map(|(payload, count)| {
-                let point = findings.at(&[F_B, LOAD, control.name(), &payload.to_string()])?;
-                value(point, f64::from(count), 1.0, |run| run.pdr)
+                let point = findings.at(&[F_B, course.name, control.name(), &payload.to_string()])?;
+                value(point, f64::from(count), 100.0, |run| {
+                    run.pdr.map(|share| share * 100.0)
+                })
             });
         Series {
             label: control.name().to_owned(),
@@ -251,20 +273,23 @@ fn congestion(findings: &Findings<'_>) -> Figure {
         .flat_map(|series| &series.values)
         .map(|value| value.x);
     let chart = LineChart {
-        title: "Packet delivery ratio".to_owned(),
+        title: format!("Packet delivery ratio, {}", course.name),
         x: Horizontal::Numbers(x.collect()),
         x_title: "Fragments".to_owned(),
         unit: Unit::Number,
-        y_title: "Packet delivery ratio (share)".to_owned(),
+        y_title: "Packet delivery ratio (%)".to_owned(),
         series,
     };
-    figure(
-        "fig-18-congestion",
-        "Fig. 18: delivery with congestion control",
-        "Six sources behind one forwarder. In the paper all have about 2 % at 2 fragments, paced QUIC is best, and odd counts \
-         beat even ones with appendix C of RFC 8931. Calm is our own.",
-        &chart,
-    )
+    let (title, caption) = match course.name {
+        section_v::LOAD => (
+            "Fig. 18: delivery with congestion control".to_owned(),
+            "Six sources behind one forwarder. In the paper all have about 2 % at 2 fragments, paced QUIC is best, and odd \
+             counts beat even ones with appendix C of RFC 8931. Calm is our own."
+                .to_owned(),
+        ),
+        other => (format!("Congestion control, {other}"), format!("The set-up of Fig. 18, but {}.", course.about)),
+    };
+    figure(name, &title, &caption, &chart)
 }
 
 fn busy(findings: &Findings<'_>) -> Figure {

@@ -1,8 +1,8 @@
-//! The set-ups as runs: F-A (section IV of the paper) and F-B (section V).
+//! The set-up of section IV as runs: F-A.
 
 use std::path::Path;
 
-use sixlo_sim::config::{Config, Control, LogDistance, Medium, Strategy};
+use sixlo_sim::config::{Config, LogDistance, Medium, Strategy};
 
 use super::arithmetic::{self, Frames};
 use crate::repro::Extent;
@@ -13,24 +13,6 @@ pub const AXES: [&str; 4] = ["set-up", "medium", "variant", "payload_bytes"];
 
 /// The first label of the points of section IV.
 pub const F_A: &str = "F-A";
-
-/// The first label of the points of section V.
-pub const F_B: &str = "F-B";
-
-/// The second label of those: the rate of the paper.
-pub const LOAD: &str = "load of the paper";
-
-/// Payloads of section V: 2 to 13 fragments.
-pub const F_B_PAYLOADS: [u16; 12] = [112, 208, 304, 400, 496, 592, 688, 784, 880, 976, 1_072, 1_168];
-
-/// Of these, 2, 3, 6, 7, 12 and 13 fragments.
-const F_B_QUICK: [u16; 6] = [112, 208, 496, 592, 1_072, 1_168];
-
-/// Datagrams of each source of section V.
-const F_B_DATAGRAMS: u32 = 1_200;
-
-/// The text of set-up F-B.
-const F_B_TEXT: &str = include_str!("../../../../../experiments/f-b.toml");
 
 /// The text of set-up F-A.
 const F_A_TEXT: &str = include_str!("../../../../../experiments/f-a.toml");
@@ -193,7 +175,7 @@ fn payloads(extent: &Extent) -> Vec<u16> {
 const FIGURE_SEEDS: u64 = 3;
 
 /// The configuration of a shipped scenario without its sweep.
-fn base(name: &str, text: &str) -> Config {
+pub(super) fn base(name: &str, text: &str) -> Config {
     let source = Source {
         name: format!("{name}.toml"),
         text: text.to_owned(),
@@ -249,7 +231,7 @@ pub fn scenario(extent: &Extent) -> Scenario {
             }
         }
     }
-    points.extend(f_b_points(extent));
+    points.extend(super::section_v::points(extent));
     Scenario {
         name: "fragment-forwarding".to_owned(),
         title: super::STUDY.title.to_owned(),
@@ -266,35 +248,8 @@ pub fn scenario(extent: &Extent) -> Scenario {
     }
 }
 
-/// The runs of set-up F-B; the quick ones with as many datagrams as the file has.
-fn f_b_points(extent: &Extent) -> Vec<Point> {
-    let base = base("f-b", F_B_TEXT);
-    let mut points = Vec::new();
-    for control in Control::ALL {
-        for payload in F_B_PAYLOADS {
-            if extent.quick && !F_B_QUICK.contains(&payload) {
-                continue;
-            }
-            let mut config = base.clone();
-            config.stack.recover.control = control;
-            for traffic in &mut config.traffic {
-                traffic.payload_bytes = payload;
-                if !extent.quick {
-                    traffic.count = F_B_DATAGRAMS;
-                }
-            }
-            points.push(Point {
-                labels: labels(F_B, LOAD, control.name(), payload),
-                config,
-                seeds: extent.deciding(),
-            });
-        }
-    }
-    points
-}
-
 /// The labels of a point.
-fn labels(set_up: &str, ground: &str, variant: &str, payload: u16) -> Vec<String> {
+pub(super) fn labels(set_up: &str, ground: &str, variant: &str, payload: u16) -> Vec<String> {
     vec![
         set_up.to_owned(),
         ground.to_owned(),

@@ -55,7 +55,7 @@ fn a_fragment_saves_less_than_published_because_lengths_that_cannot_be_inferred_
 
 #[test]
 fn the_ledger_has_each_claim_once_even_if_nothing_was_run() {
-    let claims = (STUDIES[0].judge)(&Findings::new(&[]));
+    let claims = (STUDIES[0].judge)(&Findings::new(&[], &[]));
     let ids: Vec<_> = claims.iter().map(|claim| claim.id).collect();
     for number in 1..=13 {
         let id = format!("F{number}");
@@ -98,5 +98,27 @@ fn bytes_of_code_and_memory_are_those_of_the_tracked_table_and_a_missing_part_is
             .iter()
             .filter(|part| part.verdict == Verdict::NotMeasured);
         assert_eq!(missing.count(), 0, "{claim:#?}");
+    }
+}
+
+#[test]
+fn a_control_is_better_if_it_is_above_at_ten_of_twelve_counts_and_below_at_none() {
+    use claims_own::Score;
+    let verdict = |above, below, all| Score { above, below, all }.verdict();
+    assert_eq!(verdict(10, 0, 12), Verdict::Reproduced);
+    assert_eq!(verdict(10, 1, 12), Verdict::NotReproduced);
+    assert_eq!(verdict(9, 0, 12), Verdict::Undecided);
+    assert_eq!(verdict(5, 0, 6), Verdict::Reproduced);
+    assert_eq!(verdict(4, 0, 6), Verdict::Undecided);
+    assert_eq!(verdict(0, 0, 0), Verdict::NotMeasured);
+}
+
+#[test]
+fn every_variant_of_the_second_set_up_differs_from_the_first() {
+    use sixlo_sim::config::Control;
+    let configs = section_v::COURSES.map(|course| section_v::config(course.name, Control::Quic, 112));
+    for (place, config) in configs.iter().enumerate() {
+        let same = configs.iter().filter(|other| *other == config);
+        assert_eq!(same.count(), 1, "{}", section_v::COURSES[place].name);
     }
 }
