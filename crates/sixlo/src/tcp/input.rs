@@ -304,6 +304,10 @@ impl Connection {
             } else {
                 self.answer_old(storage, segment);
             }
+            if self.state == State::TimeWait && flags.contains(Flags::FIN) && end == self.rcv_nxt {
+                // The peer's FIN again: 2 MSL begin anew (section 3.10.7.4, fifth, TIME-WAIT; FreeBSD's `tcp_twcheck`).
+                self.end_at = Deadline::at(cx.now + config.segment_lifetime.times(2));
+            }
             // Of one that comes while the window is closed, or that was sent again, the acknowledgement counts all the same
             // ("special allowance").
             let useful = segment.seq == self.rcv_nxt && window == 0;
@@ -347,9 +351,11 @@ impl Connection {
                 self.flags.output = true;
                 return Err(Answer::Taken);
             }
-            segment.seq += 1;
-            segment.flags = flags.without(Flags::SYN);
-            return Ok(());
+            if segment.ack == self.iss + 1 {
+                segment.seq += 1;
+                segment.flags = flags.without(Flags::SYN);
+                return Ok(());
+            }
         }
         self.challenge(cx);
         Err(Answer::Drop(Reason::TcpUnacceptable))
@@ -386,12 +392,9 @@ impl Connection {
             return Answer::Taken;
         }
         if !self.state.may_receive() {
-            // The peer's FIN has come: nothing can lie behind it. A FIN sent again is answered.
+            // The peer's FIN has come: nothing can lie behind it.
             self.flags.ack_now = true;
             self.flags.output = true;
-            if self.state == State::TimeWait {
-                self.end_at = Deadline::at(cx.now + config.segment_lifetime.times(2));
-            }
             return Answer::Taken;
         }
         if segment.data_len > 0 && !self.flags.owned {

@@ -50,6 +50,8 @@ pub struct HalfOpen {
     retries: u8,
     /// Our SYN is to be sent.
     send: bool,
+    /// An acknowledgement is to be sent: something came that is not acceptable.
+    answer: bool,
     iss: Seq,
     /// RCV.NXT.
     rcv_nxt: Seq,
@@ -72,6 +74,7 @@ impl HalfOpen {
         listener: 0,
         retries: 0,
         send: false,
+        answer: false,
         iss: Seq(0),
         rcv_nxt: Seq(0),
         peer_mss: 0,
@@ -184,25 +187,27 @@ impl Tcp<'_> {
         segment: &Segment,
     ) -> Result<usize, Answer> {
         let window = receive::capacity(self.receive_len()) as u32;
-        let Some(entry) = self.backlog.get_mut(place) else {
+        let Some(&entry) = self.backlog.get(place) else {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         };
         let flags = segment.flags;
-        if flags.contains(Flags::RST) {
-            // RFC 5961 section 3.2: only the number that is expected.
-            if segment.seq == entry.rcv_nxt {
-                *entry = HalfOpen::EMPTY;
-                self.changed = true;
-            }
-            return Err(Answer::Drop(Reason::TcpUnacceptable));
-        }
-        if flags.contains(Flags::SYN) && segment.seq + 1 == entry.rcv_nxt {
-            // The same SYN again: our answer was lost.
-            entry.send = true;
-            self.wake = true;
+        let expected = segment.seq == entry.rcv_nxt;
+        // Up to the number behind the window, which is what a peer bears that has filled it.
+        let in_window = segment.seq - entry.rcv_nxt <= window;
+        let reset = flags.contains(Flags::RST);
+        if flags.contains(Flags::SYN) && !reset {
+            // The same SYN again: our answer was lost. To another SYN our answer is the challenge (FreeBSD): a peer that
+            // begins anew resets what it does not know.
+            self.change_half_open(place, |entry| entry.send = true);
             return Err(Answer::Taken);
         }
-        if flags.contains(Flags::SYN) || !flags.contains(Flags::ACK) {
+        if reset && expected {
+            self.change_half_open(place, |entry| *entry = HalfOpen::EMPTY);
+        } else if reset == in_window && self.may_answer(cx.now) {
+            // RFC 5961 section 3.2, RFC 9293 section 3.10.7.4, first.
+            self.change_half_open(place, |entry| entry.answer = true);
+        }
+        if reset || !in_window || !flags.contains(Flags::ACK) {
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
         if segment.ack != entry.iss + 1 {
@@ -217,17 +222,20 @@ impl Tcp<'_> {
             // RFC 7323 sections 3.2 and 5.3.
             return Err(Answer::Drop(Reason::TcpUnacceptable));
         }
-        // Up to the number behind the window, which is what a peer bears that has filled it.
-        if segment.seq - entry.rcv_nxt > window {
-            return Err(Answer::Drop(Reason::TcpUnacceptable));
-        }
-        let entry = *entry;
         let Some(free) = self.free_place() else {
             // The peer will say so again, or our SYN will be.
             return Err(Answer::Drop(Reason::TcpBacklogFull));
         };
         self.establish(cx, place, free, &entry, segment);
         Ok(free)
+    }
+
+    fn change_half_open(&mut self, place: usize, change: impl FnOnce(&mut HalfOpen)) {
+        if let Some(entry) = self.backlog.get_mut(place) {
+            change(entry);
+            self.wake = true;
+            self.changed = true;
+        }
     }
 
     fn establish<S: Sink>(
@@ -281,9 +289,9 @@ impl Tcp<'_> {
         );
     }
 
-    /// The next answer of the backlog that is to be sent.
+    /// The next segment of the backlog that is to be sent.
     pub(super) fn next_syn_ack<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) -> Option<Pkt> {
-        let place = self.backlog.iter().position(|entry| entry.send)?;
+        let place = self.backlog.iter().position(|entry| entry.send || entry.answer)?;
         let window = receive::capacity(self.receive_len()) as u16;
         let (iface, remote) = self
             .backlog
@@ -291,23 +299,26 @@ impl Tcp<'_> {
             .map(|entry| (entry.iface, entry.ends.remote))?;
         let mss = self.mss_to(iface, &remote);
         let entry = self.backlog.get_mut(place)?;
-        entry.send = false;
-        entry.wait(cx.now, &self.config);
-        self.changed = true;
+        let syn = core::mem::take(&mut entry.send);
+        entry.answer = false;
+        if syn {
+            entry.wait(cx.now, &self.config);
+            self.changed = true;
+        }
         let draft = Draft {
             ends: &entry.ends,
             iface: entry.iface,
-            seq: entry.iss,
+            seq: if syn { entry.iss } else { entry.iss + 1 },
             ack: entry.rcv_nxt,
-            flags: if entry.ecn {
-                Flags::SYN | Flags::ACK | Flags::ECE
-            } else {
-                Flags::SYN | Flags::ACK
+            flags: match syn {
+                true if entry.ecn => Flags::SYN | Flags::ACK | Flags::ECE,
+                true => Flags::SYN | Flags::ACK,
+                false => Flags::ACK,
             },
             window,
             options: Options {
-                mss: Some(mss),
-                sack_permitted: entry.sack,
+                mss: syn.then_some(mss),
+                sack_permitted: syn && entry.sack,
                 timestamps: entry.stamps.then(|| Timestamps {
                     value: stamps::clock(cx.now, entry.ts_offset),
                     echo: entry.ts_recent,

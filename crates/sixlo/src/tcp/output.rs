@@ -185,8 +185,10 @@ impl Connection {
         if len > 0 && begin + len == queued {
             flags |= Flags::PSH;
         }
-        // What says only that something came in bears the number of what would be sent next.
-        let seq = if len == 0 && !fin { self.max } else { self.nxt };
+        // What says only that something came in bears the number of what would be sent next: of the byte that a closed window
+        // is probed with, too. With the one behind it, two that probe each other would take nothing from each other.
+        let bare = len == 0 && !fin && !self.flags.persisting;
+        let seq = if bare { self.max } else { self.nxt };
         Some(Plan {
             seq,
             len,
@@ -202,10 +204,12 @@ impl Connection {
         reset.then(|| Plan::bare(self.max, Flags::RST | Flags::ACK))
     }
 
+    /// Our SYN, or once it is under way what answers a segment that is not acceptable.
     fn plan_syn(&self, config: &TcpConfig) -> Option<Plan> {
         let answer = self.state == State::SynReceived;
-        if self.nxt != self.iss && !(answer && self.flags.ack_now) {
-            return None;
+        if self.nxt != self.iss {
+            let acknowledge = answer && self.flags.ack_now;
+            return acknowledge.then(|| Plan::bare(self.nxt, Flags::ACK));
         }
         let flags = match answer {
             true if self.flags.ecn => Flags::SYN | Flags::ACK | Flags::ECE,
@@ -214,7 +218,7 @@ impl Connection {
             false if config.ecn && self.retries == 0 => Flags::SYN | ecn::OFFER,
             false => Flags::SYN,
         };
-        Some(Plan::bare(self.iss, flags))
+        Some(Plan::bare(self.nxt, flags))
     }
 
     /// What a fast recovery sends next, if that is something once more (RFC 6675 section 5, RFC 6582 section 3.2).
