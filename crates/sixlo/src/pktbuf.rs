@@ -272,6 +272,24 @@ impl<'a> PktBuf<'a> {
         self.arena.capacity()
     }
 
+    /// Whether `more` bytes can be taken so that as many segments as a packet has, and `segs` more, and `bytes` of the arena
+    /// stay free: then it can still be sent, and what comes in be received.
+    pub fn leaves_room(&self, p: &Pkt, more: usize, segs: u8, bytes: usize) -> bool {
+        let (mut at, mut free, mut spare) = (self.slots[p.link()].first.next, self.free_seg, segs);
+        while at != 0 || spare > 0 {
+            if free == 0 {
+                return false;
+            }
+            free = self.segs[free].next;
+            if at != 0 {
+                at = self.segs[at].next;
+            } else {
+                spare -= 1;
+            }
+        }
+        self.used() + more + bytes <= self.capacity()
+    }
+
     /// The entry of a segment: 0 is the one in the slot, others are counted from 1.
     #[cfg_attr(target_os = "none", inline(never))]
     fn seg(&self, p: &Pkt, at: u16) -> &Seg {

@@ -38,12 +38,15 @@ struct Habits {
 impl Habits {
     fn draw(rng: &mut Rng, mild: bool) -> Self {
         let most = [1, 300, 3000, 12_000][rng.below(4) as usize];
+        let pause_ms = [0, 50, 3000][rng.below(3) as usize];
+        // Whoever pauses for so long and takes little does not come to an end.
+        let reads_min = if pause_ms > 100 { 50 } else { 1 };
         Self {
             sends: rng.below(most + 1) as usize,
             chunk: 1 + rng.below(2000) as usize,
             in_place: rng.below(2) == 0,
-            reads: 1 + rng.below(700) as usize,
-            pause_ms: [0, 50, 3000][rng.below(3) as usize],
+            reads: reads_min + rng.below(700) as usize,
+            pause_ms,
             peeks: rng.below(2) == 0,
             hasty: !mild && rng.below(4) == 0,
             aborts_at: (!mild && rng.below(6) == 0).then(|| Duration::from_millis(rng.below(20_000).into())),

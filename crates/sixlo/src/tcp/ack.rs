@@ -128,10 +128,12 @@ impl Connection {
         }
         self.wl = [segment.seq, segment.ack];
         self.max_wnd = self.max_wnd.max(segment.window);
-        if segment.window != self.wnd {
-            self.wnd = segment.window;
-            self.flags.output = true;
+        if segment.window == self.wnd {
+            return;
         }
+        self.wnd = segment.window;
+        self.flags.output = true;
+        // Whether it is large enough now is seen when something is to be sent; else the probes begin anew.
         if self.wnd > 0 && self.flags.persisting {
             self.flags.persisting = false;
             self.flags.force = false;

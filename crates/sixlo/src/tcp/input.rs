@@ -299,6 +299,11 @@ impl Connection {
             window > 0 && (in_window || reaches_in)
         };
         if !fits {
+            // The answer to what is sent again, because the last acknowledgement was lost, echoes this segment and not the
+            // one before: else the peer takes all its waiting for a round trip (FreeBSD).
+            if segment.seq.lt(self.rcv_nxt) && end.ge(self.acked) {
+                self.update_stamp(cx.now, segment);
+            }
             if segment.len() == 0 {
                 self.challenge(cx);
             } else {

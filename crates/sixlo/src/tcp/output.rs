@@ -242,7 +242,9 @@ impl Connection {
 
     /// Data once more, from `offset` on, and the FIN if it was sent behind it.
     fn plan_again(&self, queued: u32, offset: u32, len: u32, next: Next) -> Option<Plan> {
-        let len = queued.saturating_sub(offset).min(len);
+        // Nothing that was never sent: it is not under way yet, and the window may have no room for it.
+        let sent = queued.min(self.max - self.una);
+        let len = sent.saturating_sub(offset).min(len);
         let fin = self.state.sends_fin() && offset + len >= queued && self.max - self.una > queued;
         let mut flags = Flags::ACK;
         if fin {
@@ -295,7 +297,8 @@ impl Connection {
         if len == 0 {
             return (0, fin);
         }
-        let again = self.nxt.lt(self.max) && len == left.min(limit);
+        // The first segment that is not acknowledged goes out again whatever the window leaves of it: it is what all wait for.
+        let again = self.nxt.lt(self.max) && (begin == 0 || len == left.min(limit));
         let quiet = self.max == self.una;
         let nagle = !(quiet || self.flags.no_delay || self.state.sends_fin());
         let go = len == limit

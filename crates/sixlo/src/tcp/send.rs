@@ -8,6 +8,12 @@ use crate::ground::Cx;
 use crate::pktbuf::{Class, PktBuf};
 use crate::trace::{End, Module, PktId, Reason, Sink};
 
+/// What data to be sent leaves of the packet buffer, beside the segments that a window on all of it takes: room for a header,
+/// and for a frame that comes in with an acknowledgement. Else data that is not acknowledged could keep its own
+/// acknowledgement out.
+const SEGS_SPARE: u8 = 4;
+const BYTES_SPARE: usize = 256;
+
 impl Connection {
     /// Bytes that may still be handed over.
     pub(super) fn send_room(&self, buf: &PktBuf<'_>, config: &TcpConfig) -> usize {
@@ -25,6 +31,9 @@ impl Connection {
             self.reserved = n as u16;
             return Ok(());
         };
+        if !cx.core.buf.leaves_room(data.pkt(), n, SEGS_SPARE, BYTES_SPARE) {
+            return Err(TcpError::NoRoom);
+        }
         cx.core.buf.grow(data.pkt(), n).map_err(|_| TcpError::NoRoom)?;
         self.reserved = n as u16;
         Ok(())
