@@ -313,9 +313,11 @@ impl Connection {
                 // The peer's FIN again: 2 MSL begin anew (section 3.10.7.4, fifth, TIME-WAIT; FreeBSD's `tcp_twcheck`).
                 self.end_at = Deadline::at(cx.now + config.segment_lifetime.times(2));
             }
-            // Of one that comes while the window is closed, or that was sent again, the acknowledgement counts all the same
-            // ("special allowance").
-            let useful = segment.seq == self.rcv_nxt && window == 0;
+            // While the window is closed, the acknowledgement counts all the same ("special allowance"), and so does that of a
+            // segment with the number before: a FIN or a probe again, of a peer that has not heard us. Refused, two whose
+            // FINs or probes have crossed would never hear each other (RFC 9293 appendix A.2).
+            let before = self.state.is_synchronized() && segment.seq + 1 == self.rcv_nxt;
+            let useful = before || segment.seq == self.rcv_nxt && window == 0;
             if !useful {
                 return Err(Answer::Drop(Reason::TcpUnacceptable));
             }

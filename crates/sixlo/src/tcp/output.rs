@@ -371,7 +371,9 @@ impl Connection {
         let syn = u32::from(plan.flags.contains(Flags::SYN));
         let fin = u32::from(plan.flags.contains(Flags::FIN));
         let len = plan.len + syn + fin;
-        let probe = core::mem::take(&mut self.flags.force) && self.flags.persisting;
+        // What fits the window is no probe but data that has waited for a larger one.
+        let forced = core::mem::take(&mut self.flags.force) && self.flags.persisting;
+        let probe = forced && plan.seq - self.una >= u32::from(self.wnd);
         self.flags.ack_now = false;
         if self.flags.heard {
             self.ack_at = Deadline::NONE;
@@ -406,6 +408,9 @@ impl Connection {
         }
         self.nxt = end;
         self.max = self.max.max(end);
+        if forced {
+            self.retries = 0;
+        }
         if !self.retransmit_at.is_set() || self.flags.persisting {
             self.arm_retransmit(now, config);
         }

@@ -129,6 +129,8 @@ impl Connection {
     pub(super) fn looks_duplicate(&self, segment: &Segment) -> bool {
         segment.ack == self.una
             && self.max != self.una
+            // The answer to a probe of a closed window says nothing of a loss (FreeBSD: the retransmission timer runs).
+            && !self.flags.persisting
             && segment.data_len == 0
             && !segment.flags.intersects(Flags::SYN | Flags::FIN)
             && segment.window == self.wnd
