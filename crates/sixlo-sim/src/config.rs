@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 mod faults;
 mod fragments;
+mod mark;
 mod medium;
 mod nodes;
 mod radio;
@@ -17,7 +18,8 @@ mod topology;
 mod traffic;
 
 pub use faults::{Fault, FaultKind, Partition, Reboot};
-pub use fragments::{Control, Forward, MarkWhen, Recover, Strategy};
+pub use fragments::{Control, Forward, Recover, Strategy};
+pub use mark::{Mark, MarkWhen};
 pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium};
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};

@@ -244,6 +244,7 @@ fn interface(plan: &Plan, index: u16) -> IfaceConfig {
     iface.strategy = config.stack.strategy.of_stack();
     iface.fragment_gap = config.stack.gap();
     iface.mtu = config.stack.mtu();
+    iface.mark = config.stack.mark.of_stack();
     let hardware = matches!(&config.radio, config::Radio::At86rf23x(at86) if at86.hardware_csma);
     iface.caps = Caps {
         csma: hardware,

@@ -187,13 +187,13 @@ impl Bench<'_> {
             sink: &mut self.ledger,
             now: self.now,
         };
-        let ways = Ways {
+        let mut ways = Ways {
             ipv6: &self.ipv6,
-            netif: &self.netif,
+            netif: &mut self.netif,
         };
         let next = self
             .lowpan
-            .frame(&mut cx, &ways, payload, &meta, &RxInfo::default());
+            .frame(&mut cx, &mut ways, payload, &meta, &RxInfo::default());
         // To a recoverable fragment there is an answer, of which a driver takes care at once, and never more than one.
         if let Some(answer) = self.lowpan.outgoing(cx.core) {
             let _ended = cx.end(answer, Module::Lowpan, End::Sent);

@@ -30,7 +30,7 @@ pub use forward::Ways;
 pub use peers::Peer;
 pub use reassembly::{Eviction, REMEMBER_MAX, Reassembly, ReassemblyConfig, TIMEOUT_MAX};
 pub use recover::{Inbound, Transfer};
-pub use strategy::{ForwardConfig, Gap, Mark, RecoverConfig, Strategy};
+pub use strategy::{ForwardConfig, Gap, RecoverConfig, Strategy};
 pub use vrb::Vrb;
 
 use peers::Peers;
@@ -254,7 +254,7 @@ impl<'a> Lowpan<'a> {
     pub fn frame<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         payload: &[u8],
         meta: &Meta,
         info: &RxInfo,
@@ -293,7 +293,7 @@ impl<'a> Lowpan<'a> {
     fn read<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         payload: &[u8],
         meta: &Meta,
         info: &RxInfo,
@@ -345,7 +345,7 @@ impl<'a> Lowpan<'a> {
     fn subsequent<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         body: &[u8],
         meta: &Meta,
         id: PktId,
@@ -372,7 +372,7 @@ impl<'a> Lowpan<'a> {
     fn datagram_of_many_headers<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         frame: &Frame<'_>,
     ) -> Result<Result<Option<Pkt>, Reason>, ParseError> {
         self.datagram(cx, ways, frame, &mut [0; HEADERS_LEN_MAX])
@@ -383,7 +383,7 @@ impl<'a> Lowpan<'a> {
     fn datagram<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         frame: &Frame<'_>,
         headers: &mut [u8],
     ) -> Result<Result<Option<Pkt>, Reason>, ParseError> {
@@ -426,7 +426,7 @@ impl<'a> Lowpan<'a> {
     fn first_fragment<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         fragment: &Fragment<'_>,
     ) -> Option<Pkt> {
         if self.forwards(ways, fragment.meta) && self.reassembler.find(fragment, cx.now).is_none() {
@@ -447,7 +447,7 @@ impl<'a> Lowpan<'a> {
     fn follow_up<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         fragment: &Fragment<'_>,
     ) -> Option<Pkt> {
         let refused = if let Some(index) = self.vrbs.find_in(false, forward::key(fragment)) {

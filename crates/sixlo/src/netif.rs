@@ -17,13 +17,17 @@ use crate::wire::addr::LinkAddr;
 use crate::wire::fcs;
 use crate::wire::ieee802154::{FrameType, Header, PAN_BROADCAST};
 
+mod congestion;
 mod packets;
 mod receive;
 #[cfg(test)]
 mod tests;
 mod turn;
 
+pub use congestion::{Mark, MarkConfig, Red, is_half_full};
 pub use packets::LinkKind;
+
+use congestion::Congestion;
 
 /// The MTU of IPv6 over IEEE 802.15.4, in bytes (RFC 4944 section 4).
 pub const MTU: u16 = 1280;
@@ -55,6 +59,8 @@ pub struct IfaceConfig {
     pub strategy: Strategy,
     /// The time between frames with fragments, where fragments are forwarded. Default: derived.
     pub fragment_gap: Gap,
+    /// When packets that are forwarded are marked because they meet congestion. Default: never.
+    pub mark: MarkConfig,
     /// The largest IPv6 packet in bytes. Default 1280, the least that IPv6 allows (RFC 8200 section 5) and all that RFC
     /// 4944 section 4 offers. A smaller value is an experiment (Lenders et al. 2021, section IV-A): what is larger is sent
     /// in IPv6 fragments.
@@ -80,6 +86,7 @@ impl IfaceConfig {
             queue_capacity: 8,
             strategy: Strategy::HopWise,
             fragment_gap: Gap::Derived,
+            mark: MarkConfig::default(),
             mtu: MTU,
         }
     }
@@ -147,6 +154,7 @@ pub struct Interface {
     paced: Queue,
     /// When the gap after the last fragment is over.
     paced_after: Instant,
+    congestion: Congestion,
     csma: Csma,
     counters: Counters,
 }
@@ -182,6 +190,7 @@ impl Interface {
             queue_capacity: 0,
             strategy: Strategy::HopWise,
             fragment_gap: Gap::Derived,
+            mark: MarkConfig::ZERO,
             mtu: 0,
         },
         up: false,
@@ -197,6 +206,7 @@ impl Interface {
         queue: Queue::EMPTY,
         paced: Queue::EMPTY,
         paced_after: Instant::ZERO,
+        congestion: Congestion::EMPTY,
         csma: Csma::new(),
         counters: Counters {
             frames_in: 0,

@@ -187,14 +187,14 @@ impl<'a> Stack<'a> {
             modules.settle(&mut cx, iface);
             return self.after_step();
         };
-        let ways = Ways {
+        let mut ways = Ways {
             ipv6: &modules.ipv6,
-            netif: &modules.netif,
+            netif: &mut modules.netif,
         };
         let next = if meta.link_src.is_empty() {
             modules.lowpan.packet(&mut cx, payload, &meta, &info)
         } else {
-            modules.lowpan.frame(&mut cx, &ways, payload, &meta, &info)
+            modules.lowpan.frame(&mut cx, &mut ways, payload, &meta, &info)
         };
         modules.send_outgoing(&mut cx);
         if modules.lowpan.deadline_changed() {

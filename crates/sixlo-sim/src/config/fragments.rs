@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sixlo::congure::Kind;
-use sixlo::lowpan::{ForwardConfig, Gap, Mark, RecoverConfig};
+use sixlo::lowpan::{ForwardConfig, Gap, RecoverConfig};
 use sixlo::time::Duration;
 
 use super::{Problem, Stack};
@@ -107,18 +107,6 @@ impl Control {
     }
 }
 
-/// When a forwarder says that fragments met congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MarkWhen {
-    /// `"never"`.
-    #[default]
-    Never,
-    /// `"half-full"`: while send queue, reassembly table or that of datagrams under recovery is more than half full
-    /// (Lenders et al. 2021, section V-A).
-    HalfFull,
-}
-
 /// `[stack.recover]`: recoverable fragments (RFC 8931 section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -143,8 +131,6 @@ pub struct Recover {
     pub control: Control,
     /// Congestion that fragments met is reported to it (UseECN). Default true.
     pub ecn: bool,
-    /// When fragments that a node forwards are marked. Default never.
-    pub mark: MarkWhen,
     /// How long a datagram that is complete is remembered, in ms. Default 4000.
     pub linger_ms: u32,
 }
@@ -163,7 +149,6 @@ impl Default for Recover {
             slack_bytes: stack.slack_len,
             control: Control::None,
             ecn: stack.ecn,
-            mark: MarkWhen::Never,
             linger_ms: milliseconds(stack.linger),
         }
     }
@@ -201,10 +186,6 @@ impl Recover {
             slack_len: self.slack_bytes,
             control: self.control.of_stack(),
             ecn: self.ecn,
-            mark: match self.mark {
-                MarkWhen::Never => Mark::Never,
-                MarkWhen::HalfFull => Mark::HalfFull,
-            },
             linger: duration(self.linger_ms),
         }
     }
@@ -294,12 +275,12 @@ impl Stack {
             (MTU_BYTES_MIN.into(), MTU_BYTES.into()),
             " bytes",
         )?;
-        Ok(())
+        self.check_mark()
     }
 }
 
 /// Checks a number of `[stack]` against the least and the greatest that it may be.
-fn within(key: &str, value: u32, (low, high): (u32, u32), unit: &str) -> Result<(), Problem> {
+pub(super) fn within(key: &str, value: u32, (low, high): (u32, u32), unit: &str) -> Result<(), Problem> {
     if (low..=high).contains(&value) {
         return Ok(());
     }

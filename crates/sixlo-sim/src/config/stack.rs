@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forward, Recover, Strategy};
+use super::{Forward, Mark, Recover, Strategy};
 
 /// Channel, PAN and addresses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,6 +119,8 @@ pub struct Stack {
     pub forward: Forward,
     /// Recoverable fragments.
     pub recover: Recover,
+    /// When what a node forwards is marked because it meets congestion.
+    pub mark: Mark,
 }
 
 impl Default for Stack {
@@ -141,6 +143,7 @@ impl Default for Stack {
             hop_limit: 64,
             forward: Forward::default(),
             recover: Recover::default(),
+            mark: Mark::default(),
         }
     }
 }

@@ -85,6 +85,7 @@ fn what_is_not_said_about_fragments_is_as_the_stack_has_it() {
     let stack = Stack::default();
     assert_eq!(stack.forward.of_stack(), sixlo::lowpan::ForwardConfig::default());
     assert_eq!(stack.recover.of_stack(), sixlo::lowpan::RecoverConfig::default());
+    assert_eq!(stack.mark.of_stack(), sixlo::netif::MarkConfig::default());
     assert_eq!(stack.gap(), sixlo::lowpan::Gap::Derived);
     assert_eq!(stack.strategy.of_stack(), sixlo::lowpan::Strategy::default());
     assert_eq!(stack.check_fragments(), Ok(()));
@@ -106,6 +107,48 @@ fn an_mtu_below_that_of_ipv6_is_that_of_end_to_end_fragments_only() {
         ..Stack::default()
     };
     assert_eq!(stack.check_fragments().unwrap_err().key, "stack.mtu_bytes");
+}
+
+#[test]
+fn each_rule_for_marks_is_the_one_that_the_stack_calls_so() {
+    use sixlo::netif::Mark as Rule;
+    let names = ["never", "half-full", "red", "waiting"];
+    for (name, rule) in names.into_iter().zip(Rule::ALL) {
+        let text =
+            format!("topology = \"lille-50\"\n[stack.mark]\nwhen = \"{name}\"\nred_weight_shift = 0\n");
+        let config: Config = toml::from_str(&text).expect("a valid scenario");
+        let mark = config.stack.mark.of_stack();
+        assert_eq!((mark.when, mark.red.weight_shift), (rule, 0));
+    }
+}
+
+#[test]
+fn marks_between_thresholds_the_wrong_way_round_are_refused_with_their_key() {
+    let refused = |change: fn(&mut Mark)| {
+        let mut stack = Stack::default();
+        change(&mut stack.mark);
+        stack.check_fragments().unwrap_err().key
+    };
+    assert_eq!(
+        refused(|mark| mark.red_max_percent = 24),
+        "stack.mark.red_max_percent"
+    );
+    assert_eq!(
+        refused(|mark| mark.red_min_percent = 101),
+        "stack.mark.red_min_percent"
+    );
+    assert_eq!(
+        refused(|mark| mark.red_weight_shift = 11),
+        "stack.mark.red_weight_shift"
+    );
+    assert_eq!(
+        refused(|mark| mark.red_probability_percent = 101),
+        "stack.mark.red_probability_percent"
+    );
+    assert_eq!(
+        refused(|mark| mark.wait_max_ms = 60_001),
+        "stack.mark.wait_max_ms"
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct Ways<'w, 'a> {
     /// Routes.
     pub ipv6: &'w Ipv6<'a>,
     /// Interfaces.
-    pub netif: &'w Netif<'a>,
+    pub netif: &'w mut Netif<'a>,
 }
 
 impl Ways<'_, '_> {

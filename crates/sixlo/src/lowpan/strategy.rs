@@ -76,17 +76,6 @@ impl Default for ForwardConfig {
     }
 }
 
-/// When a forwarder says that fragments met congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mark {
-    /// Never.
-    #[default]
-    Never,
-    /// While the queue of the interface, the reassembly table or that of datagrams under recovery is more than half full
-    /// (Lenders et al. 2021, section V-A).
-    HalfFull,
-}
-
 /// How recoverable fragments are sent (RFC 8931 section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoverConfig {
@@ -113,8 +102,6 @@ pub struct RecoverConfig {
     pub control: Option<Kind>,
     /// Congestion that fragments met on their way is reported to it (UseECN). Default true.
     pub ecn: bool,
-    /// When fragments that are forwarded here are marked (RFC 8931 section 4.3). Default: never.
-    pub mark: Mark,
     /// How long a datagram that was received, or passed in full, is remembered, to answer late fragments with the full
     /// bitmap (RFC 8931 section 6.2). Default 4 s: whoever did not hear that asks again after the first time-out, and
     /// once more after twice that.
@@ -134,7 +121,6 @@ impl Default for RecoverConfig {
             slack_len: 9,
             control: None,
             ecn: true,
-            mark: Mark::Never,
             linger: Duration::from_secs(4),
         }
     }

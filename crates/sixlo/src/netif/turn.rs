@@ -57,11 +57,9 @@ impl Netif<'_> {
             ahead: ahead as u16,
         });
         cx.core.buf.set_msg(&packet, msg);
-        let queue = if is_paced(msg) {
-            &mut iface.paced
-        } else {
-            &mut iface.queue
-        };
+        let paced = is_paced(msg);
+        iface.joins(cx.now, paced, iface.phase == Phase::Idle);
+        let queue = if paced { &mut iface.paced } else { &mut iface.queue };
         let queued = cx.core.buf.push(queue, packet);
         if matches!(iface.phase, Phase::Idle | Phase::Pacing) {
             self.begin(cx, iface_id);
@@ -83,6 +81,7 @@ impl Netif<'_> {
         match cx.core.buf.pop(queue) {
             Some(packet) => {
                 iface.paced_last = paced;
+                iface.leaves(cx.now, paced);
                 iface.current = Some(cx.core.buf.keep(packet));
                 self.contend(cx, id);
             }
@@ -90,7 +89,7 @@ impl Netif<'_> {
                 iface.phase = Phase::Pacing;
                 cx.core.timers.arm(TimerId(id.0), iface.paced_after);
             }
-            None => {}
+            None => iface.idles(cx.now),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::Stack;
 use crate::congure::Kind;
-use crate::lowpan::{Eviction, Gap, Mark, REMEMBER_MAX, Strategy, TIMEOUT_MAX};
+use crate::lowpan::{Eviction, Gap, REMEMBER_MAX, Strategy, TIMEOUT_MAX};
 use crate::netdev::IfaceId;
-use crate::netif::MTU;
+use crate::netif::{MTU, Mark, Red};
 use crate::time::Duration;
 use crate::trace::Reason;
 
@@ -84,6 +84,19 @@ options! {
     FragmentGap => "fragment-gap-us",
     /// Of an interface: the largest IPv6 packet, 56 to 1280; below 1280 an experiment.
     Mtu => "mtu-bytes",
+    /// Of an interface: when packets are marked because they meet congestion: the place in `netif::Mark::ALL`.
+    Mark => "mark",
+    /// Of an interface, for random early detection: the average queue from which on packets are marked, in percent of its
+    /// capacity.
+    RedMin => "red-min-percent",
+    /// Of an interface, for random early detection: the average queue from which on all are, in percent of its capacity.
+    RedMax => "red-max-percent",
+    /// Of an interface, for random early detection: each packet counts for 2^-n in the average, 0 to 10.
+    RedWeight => "red-weight-shift",
+    /// Of an interface, for random early detection: how likely a mark is just before all are marked, in percent.
+    RedProbability => "red-probability-percent",
+    /// Of an interface, for marks by the time in its queue: how long a packet may wait.
+    MarkWait => "mark-wait-us",
     /// Of an interface: frames that came in and were taken. Read only.
     FramesIn => "frames-in",
     /// Of an interface: frames handed to the device for the first time. Read only.
@@ -139,8 +152,6 @@ options! {
     RecoverControl => "recover-control",
     /// Of the stack: congestion that fragments met is reported to it (0 or 1, UseECN).
     RecoverEcn => "recover-ecn",
-    /// Of the stack: fragments are marked while a queue or table here is more than half full (0 or 1).
-    RecoverMark => "recover-mark",
     /// Of the stack: how long a datagram that was received in full is remembered.
     RecoverLinger => "recover-linger-us",
     /// Of the stack: packets for others are forwarded (0 or 1).
@@ -218,6 +229,12 @@ impl Stack<'_> {
                 Gap::Fixed(gap) => gap.as_micros(),
             },
             Opt::Mtu => config.mtu.into(),
+            Opt::Mark => config.mark.when as Value,
+            Opt::RedMin => config.mark.red.min_percent.into(),
+            Opt::RedMax => config.mark.red.max_percent.into(),
+            Opt::RedWeight => config.mark.red.weight_shift.into(),
+            Opt::RedProbability => config.mark.red.probability_percent.into(),
+            Opt::MarkWait => config.mark.wait_max.as_micros(),
             Opt::FramesIn => counters.frames_in.into(),
             Opt::FramesOut => counters.frames_out.into(),
             Opt::Transmissions => counters.transmissions.into(),
@@ -261,8 +278,29 @@ impl Stack<'_> {
                     gap => Gap::Fixed(Duration::from_micros(gap)),
                 };
             }
+            _ => return self.set_of_mark(iface, option, value),
+        }
+        Ok(())
+    }
+
+    fn set_of_mark(&mut self, iface: IfaceId, option: Opt, value: Value) -> Result<(), OptionError> {
+        let netif = &mut self.modules.netif;
+        let mut mark = netif.config(iface).ok_or(OptionError::NotHere)?.mark;
+        let red = &mut mark.red;
+        match option {
+            Opt::Mark => {
+                let when = usize::try_from(value).ok().and_then(|at| Mark::ALL.get(at));
+                mark.when = *when.ok_or(OptionError::Range)?;
+            }
+            Opt::RedMin => red.min_percent = within(value, red.max_percent.into())? as u8,
+            Opt::RedMax if value < red.min_percent.into() => return Err(OptionError::Range),
+            Opt::RedMax => red.max_percent = within(value, 100)? as u8,
+            Opt::RedWeight => red.weight_shift = within(value, Red::WEIGHT_SHIFT_MAX.into())? as u8,
+            Opt::RedProbability => red.probability_percent = within(value, 100)? as u8,
+            Opt::MarkWait => mark.wait_max = Duration::from_micros(value),
             _ => return Err(OptionError::ReadOnly),
         }
+        netif.set_mark(iface, mark);
         Ok(())
     }
 
@@ -306,7 +344,6 @@ impl Stack<'_> {
             Opt::RecoverSlack => config.slack_len.into(),
             Opt::RecoverControl => config.control.map_or(0, |kind| kind as Value + 1),
             Opt::RecoverEcn => config.ecn.into(),
-            Opt::RecoverMark => (config.mark == Mark::HalfFull).into(),
             Opt::RecoverLinger => config.linger.as_micros(),
             _ => return Err(OptionError::NotHere),
         })
@@ -334,8 +371,6 @@ impl Stack<'_> {
                 };
             }
             Opt::RecoverEcn => config.ecn = flag(value)?,
-            Opt::RecoverMark if flag(value)? => config.mark = Mark::HalfFull,
-            Opt::RecoverMark => config.mark = Mark::Never,
             Opt::RecoverLinger => config.linger = Duration::from_micros(value),
             _ => return Err(OptionError::ReadOnly),
         }

@@ -74,7 +74,7 @@ impl Lowpan<'_> {
     pub(in crate::lowpan) fn recoverable<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         body: &[u8],
         meta: &Meta,
         id: PktId,
@@ -126,7 +126,7 @@ impl Lowpan<'_> {
     fn take_first<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         fragment: &Incoming<'_>,
         place: Option<usize>,
     ) -> Taken {
@@ -321,7 +321,7 @@ impl Lowpan<'_> {
     fn aborted<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         fragment: &Incoming<'_>,
         place: Option<usize>,
     ) -> Taken {

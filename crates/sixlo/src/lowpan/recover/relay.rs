@@ -5,8 +5,9 @@ use super::receive::{First, Incoming, Taken};
 use crate::ground::Cx;
 use crate::lowpan::forward::{HEAD_LEN, Out, Part, body, take_a_hop};
 use crate::lowpan::vrb::{Kind, Side};
-use crate::lowpan::{Lowpan, Mark, Ways};
+use crate::lowpan::{Lowpan, Ways};
 use crate::netdev::IfaceId;
+use crate::netif::{Mark, is_half_full};
 use crate::pktbuf::{Meta, Pkt};
 use crate::time::Duration;
 use crate::trace::{FragmentFate, PktId, Reason, Sink};
@@ -27,7 +28,7 @@ impl Lowpan<'_> {
     pub(super) fn relay_first<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         fragment: &Incoming<'_>,
         first: &First<'_>,
     ) -> Result<Taken, Local> {
@@ -91,7 +92,7 @@ impl Lowpan<'_> {
     fn send_first_on<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         index: usize,
         fragment: &Incoming<'_>,
         (out, head, whole): (&Out, &[u8], &Part<'_>),
@@ -126,7 +127,7 @@ impl Lowpan<'_> {
     pub(super) fn relay_next<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         index: usize,
         fragment: &Incoming<'_>,
     ) -> Taken {
@@ -147,7 +148,7 @@ impl Lowpan<'_> {
     fn send_next_on<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         index: usize,
         fragment: &Incoming<'_>,
     ) -> Result<(), Reason> {
@@ -178,7 +179,7 @@ impl Lowpan<'_> {
     fn fragment_on<S: Sink>(
         &self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         index: usize,
         header: Rfrag,
         out: &Out,
@@ -188,7 +189,7 @@ impl Lowpan<'_> {
         let header = Rfrag {
             tag: tag as u8,
             // RFC 8931 section 4.3.
-            congested: header.congested || self.is_congested(ways, out.iface),
+            congested: header.congested || self.is_congested(cx, ways, out.iface),
             ..header
         };
         let len = Rfrag::LEN + usize::from(header.size);
@@ -227,7 +228,7 @@ impl Lowpan<'_> {
     pub(super) fn relay_abort<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
-        ways: &Ways<'_, '_>,
+        ways: &mut Ways<'_, '_>,
         index: usize,
         fragment: &Incoming<'_>,
     ) -> Taken {
@@ -287,19 +288,12 @@ impl Lowpan<'_> {
     }
 
     /// Whether fragments that go out over an interface met congestion here.
-    fn is_congested(&self, ways: &Ways<'_, '_>, iface: IfaceId) -> bool {
-        match self.transfers.config().mark {
-            Mark::Never => false,
-            Mark::HalfFull => {
-                let capacity = ways.netif.config(iface).map_or(0, |config| config.queue_capacity);
-                let fill = [
-                    (ways.netif.queue_len(iface), usize::from(capacity)),
-                    self.reassembler.fill(),
-                    self.transfers.fill(),
-                ];
-                fill.iter().any(|(used, capacity)| used * 2 > *capacity)
-            }
-        }
+    fn is_congested<S: Sink>(&self, cx: &mut Cx<'_, '_, S>, ways: &mut Ways<'_, '_>, iface: IfaceId) -> bool {
+        let config = ways.netif.config(iface);
+        let tables_count = config.is_some_and(|config| config.mark.when == Mark::HalfFull);
+        let tables = [self.reassembler.fill(), self.transfers.fill()];
+        (tables_count && tables.into_iter().any(is_half_full))
+            || ways.netif.marks(&mut cx.core.rng, cx.now, iface)
     }
 }
 

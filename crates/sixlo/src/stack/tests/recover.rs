@@ -5,8 +5,9 @@ use std::vec::Vec;
 
 use super::net::{IFACE, Net, eui, global};
 use crate::congure::Kind;
-use crate::lowpan::{Gap, Mark, Strategy};
+use crate::lowpan::{Gap, Strategy};
 use crate::netdev::{RxInfo, TxInfo, TxOutcome, TxReport};
+use crate::netif::Mark;
 use crate::stack::{Config, Opt, Target};
 use crate::time::Duration;
 use crate::trace::{Event, FragmentFate, Reason, Told};
@@ -384,34 +385,59 @@ fn what_congestion_control_does_is_told_and_done() {
     }
 }
 
+/// A chain of three whose second node marks by this rule, and hears a window before it can send on.
+fn congested(rule: Mark, change: impl Fn(&mut Net)) -> Net {
+    let mut net = chain(3, |config| config.lowpan.recover.control = Some(Kind::Reno));
+    let iface = Target::Iface(IFACE);
+    for (option, value) in [(Opt::QueueCapacity, 3), (Opt::Mark, rule as u64)] {
+        net.node(2).stack.set(iface, option, value).expect("an option");
+    }
+    let (from, to) = (net.bind(1, PORT), net.bind(3, PORT));
+    net.send(1, from, (global(3), PORT), &payload(500));
+    let frames: Vec<_> = (0..3).filter_map(|_| net.transmit(1)).collect();
+    assert_eq!(frames.len(), 3);
+    change(&mut net);
+    net.transmit(1).expect("the last of the window");
+    net.pass(Duration::from_secs(20));
+    assert_eq!(net.receive(3, to), Some(payload(500)));
+    net
+}
+
 /// RFC 8931 sections 4.3 and 6: marked on the way, echoed at most once, and obeyed.
 #[test]
 fn congestion_on_the_way_comes_back_to_the_sender() {
-    let mut net = chain(3, |config| {
-        config.lowpan.recover.control = Some(Kind::Reno);
-        config.lowpan.recover.mark = Mark::HalfFull;
-    });
-    net.node(2)
-        .stack
-        .set(Target::Iface(IFACE), Opt::QueueCapacity, 3)
-        .expect("an option");
-    let (from, to) = (net.bind(1, PORT), net.bind(3, PORT));
-    net.send(1, from, (global(3), PORT), &payload(500));
-    // Node 2 hears a window before it can send on.
-    let frames: Vec<_> = (0..5).filter_map(|_| net.transmit(1)).collect();
-    assert_eq!(frames.len(), 4);
-    net.pass(Duration::from_secs(20));
-    assert_eq!(net.receive(3, to), Some(payload(500)));
-    assert!(fragments_of(&net, 1).iter().all(|fragment| !fragment.congested));
-    let marked = fragments_of(&net, 2)
-        .iter()
-        .filter(|fragment| fragment.congested)
-        .count();
-    assert!(marked > 0);
-    let echoes = acks_of(&net, 3).iter().filter(|ack| ack.congested).count();
-    assert!(echoes > 0 && echoes <= marked);
-    let told = |event: &Event| matches!(event, Event::Window { told: Told::Ecn, .. });
-    assert!(net.node(1).log.0.iter().any(|(_, event)| told(event)));
+    let later = |net: &mut Net| net.now += Duration::from_millis(200);
+    let now = |_: &mut Net| ();
+    let nets = [
+        congested(Mark::HalfFull, now),
+        congested(Mark::Waiting, later),
+        congested(Mark::Red, |net| {
+            // A queue of one packet is a long one, on average as at once.
+            let options = [(Opt::RedWeight, 0), (Opt::RedMin, 0), (Opt::RedMax, 33)];
+            for (option, value) in options {
+                net.node(2)
+                    .stack
+                    .set(Target::Iface(IFACE), option, value)
+                    .expect("an option");
+            }
+        }),
+    ];
+    for mut net in nets {
+        assert!(fragments_of(&net, 1).iter().all(|fragment| !fragment.congested));
+        let marked = fragments_of(&net, 2)
+            .iter()
+            .filter(|fragment| fragment.congested)
+            .count();
+        assert!(marked > 0);
+        let echoes = acks_of(&net, 3).iter().filter(|ack| ack.congested).count();
+        assert!(echoes > 0 && echoes <= marked);
+        let told = |event: &Event| matches!(event, Event::Window { told: Told::Ecn, .. });
+        assert!(net.node(1).log.0.iter().any(|(_, event)| told(event)));
+        assert_forgotten(&mut net);
+    }
+    // In time nothing is marked.
+    let mut net = congested(Mark::Waiting, now);
+    assert!(fragments_of(&net, 2).iter().all(|fragment| !fragment.congested));
     assert_forgotten(&mut net);
 }
 

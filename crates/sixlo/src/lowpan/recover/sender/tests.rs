@@ -15,7 +15,6 @@ const CONFIG: RecoverConfig = RecoverConfig {
     slack_len: 9,
     control: None,
     ecn: true,
-    mark: crate::lowpan::Mark::Never,
     linger: Duration::from_millis(500),
 };
 const TIMEOUT: Duration = Duration::from_millis(1_200);
