@@ -385,21 +385,21 @@ fn what_congestion_control_does_is_told_and_done() {
     }
 }
 
-/// A chain of three whose second node marks by this rule, and hears a window before it can send on.
+/// A chain of four whose second node marks by this rule, and hears a window before it can send on.
 fn congested(rule: Mark, change: impl Fn(&mut Net)) -> Net {
-    let mut net = chain(3, |config| config.lowpan.recover.control = Some(Kind::Reno));
+    let mut net = chain(4, |config| config.lowpan.recover.control = Some(Kind::Reno));
     let iface = Target::Iface(IFACE);
     for (option, value) in [(Opt::QueueCapacity, 3), (Opt::Mark, rule as u64)] {
         net.node(2).stack.set(iface, option, value).expect("an option");
     }
-    let (from, to) = (net.bind(1, PORT), net.bind(3, PORT));
-    net.send(1, from, (global(3), PORT), &payload(500));
+    let (from, to) = (net.bind(1, PORT), net.bind(4, PORT));
+    net.send(1, from, (global(4), PORT), &payload(500));
     let frames: Vec<_> = (0..3).filter_map(|_| net.transmit(1)).collect();
     assert_eq!(frames.len(), 3);
     change(&mut net);
     net.transmit(1).expect("the last of the window");
     net.pass(Duration::from_secs(20));
-    assert_eq!(net.receive(3, to), Some(payload(500)));
+    assert_eq!(net.receive(4, to), Some(payload(500)));
     net
 }
 
@@ -424,12 +424,13 @@ fn congestion_on_the_way_comes_back_to_the_sender() {
     ];
     for mut net in nets {
         assert!(fragments_of(&net, 1).iter().all(|fragment| !fragment.congested));
-        let marked = fragments_of(&net, 2)
-            .iter()
-            .filter(|fragment| fragment.congested)
-            .count();
+        let [marked, carried] = [2, 3].map(|k| {
+            let fragments = fragments_of(&net, k);
+            fragments.iter().filter(|fragment| fragment.congested).count()
+        });
         assert!(marked > 0);
-        let echoes = acks_of(&net, 3).iter().filter(|ack| ack.congested).count();
+        assert_eq!(carried, marked);
+        let echoes = acks_of(&net, 4).iter().filter(|ack| ack.congested).count();
         assert!(echoes > 0 && echoes <= marked);
         let told = |event: &Event| matches!(event, Event::Window { told: Told::Ecn, .. });
         assert!(net.node(1).log.0.iter().any(|(_, event)| told(event)));
@@ -439,6 +440,33 @@ fn congestion_on_the_way_comes_back_to_the_sender() {
     let mut net = congested(Mark::Waiting, now);
     assert!(fragments_of(&net, 2).iter().all(|fragment| !fragment.congested));
     assert_forgotten(&mut net);
+}
+
+/// Lenders et al. 2021, section V-A: the tables count as the queue does.
+#[test]
+fn reassemblies_that_fill_their_table_by_half_are_congestion() {
+    for reassemblies in 2..=3_u8 {
+        let mut net = chain(3, |_| {});
+        let iface = Target::Iface(IFACE);
+        let rule = Mark::HalfFull as u64;
+        net.node(2).stack.set(iface, Opt::Mark, rule).expect("an option");
+        // Datagrams for node 2 of which the rest does not come, by RFC 4944: its table has four places.
+        for tag in 0..reassemblies {
+            let piece = [0xe0, 60, 0, tag, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+            net.inject_frame(2, 9, LinkAddr::Extended(eui(2)), &piece);
+        }
+        let under_way = net.node(2).stack.get(Target::Stack, Opt::Reassemblies);
+        assert_eq!(under_way, Ok(reassemblies.into()));
+        let frames = frames_of(&mut net, 1, 3, 500);
+        net.inject_frame(2, 1, LinkAddr::Extended(eui(2)), body(&frames[0]));
+        net.settle();
+        let marked: Vec<_> = fragments_of(&net, 2)
+            .iter()
+            .map(|first| first.congested)
+            .collect();
+        assert_eq!(marked, [reassemblies > 2]);
+        assert_forgotten(&mut net);
+    }
 }
 
 #[test]
