@@ -621,3 +621,6 @@ fn fill(buf: &mut PktBuf<'_>, packet: &Pkt, meta: &Meta, header: &[u8], data: &[
     rest.copy_from_slice(data);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

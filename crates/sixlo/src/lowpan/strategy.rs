@@ -125,3 +125,6 @@ impl Default for RecoverConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -276,3 +276,6 @@ impl<'a> Vrbs<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
