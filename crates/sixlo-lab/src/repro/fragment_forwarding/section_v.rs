@@ -68,7 +68,7 @@ pub const COURSES: [Course; 7] = [
         name: NO_ECN,
         about: "no node marks what met congestion",
         decides: true,
-        change: |config| config.stack.recover.mark = MarkWhen::Never,
+        change: |config| config.stack.mark.when = MarkWhen::Never,
     },
     Course {
         name: NO_GAP,
