@@ -17,6 +17,7 @@ use crate::wire::lowpan::rh::RoutingHeader;
 use crate::wire::lowpan::{Dispatch, frag};
 
 mod cut;
+mod fill;
 mod forward;
 mod peers;
 mod reassembly;

@@ -28,6 +28,7 @@ mod dispatch;
 mod fragments;
 mod memory;
 mod options;
+mod segment_size;
 mod tcp_api;
 #[cfg(test)]
 pub(crate) mod tests;

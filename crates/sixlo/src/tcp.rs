@@ -7,8 +7,6 @@
 //! Nothing is sent from within the handling of a segment or a timer: they only say that a connection may have something
 //! to send, and the dispatcher asks for one segment after the other ([`Tcp::next_segment`]).
 
-use core::net::Ipv6Addr;
-
 use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
@@ -26,6 +24,7 @@ mod config;
 mod connection;
 mod ecn;
 mod error;
+mod errors;
 mod expire;
 mod input;
 pub mod isn;
@@ -38,6 +37,8 @@ mod segment;
 mod send;
 mod stamps;
 mod state;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod undo;
 
@@ -54,6 +55,12 @@ const PORTS_FROM: u16 = 49_152;
 
 /// The time that earns one answer to a segment of no connection.
 const RESET_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What TCP asks about the way to a peer.
+pub trait Path {
+    /// The largest segment between these ends, without options, in bytes.
+    fn segment_size(&self, iface: IfaceId, ends: &Endpoints, config: &TcpConfig) -> u16;
+}
 
 /// The memory of the module. The length of each slice is a capacity.
 pub struct Tables<'a> {
@@ -217,11 +224,15 @@ impl<'a> Tcp<'a> {
         self.isn.isn(Instant::ZERO, remote, local).0
     }
 
-    /// The largest segment to a destination, without options: what we announce, and the most that we send.
-    fn mss_to(&self, _iface: IfaceId, _remote: &Ipv6Addr) -> u16 {
+    /// The largest segment between these ends, without options: what we announce, and the most that we send.
+    fn mss_to(&self, path: &impl Path, iface: IfaceId, ends: &Endpoints) -> u16 {
         /// What a packet of 1280 bytes leaves (RFC 9293 section 3.7.1: without options).
         const MOST: u16 = 1220;
-        self.config.mss.unwrap_or(MOST).clamp(segment::MSS_MIN, MOST)
+        let chosen = match self.config.mss {
+            Some(mss) => mss,
+            None => path.segment_size(iface, ends, &self.config),
+        };
+        chosen.clamp(segment::MSS_MIN, MOST)
     }
 
     /// Takes one answer to a segment of no connection from the bucket (as RFC 4443 section 2.4 (f) has it for errors).

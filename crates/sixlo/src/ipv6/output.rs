@@ -47,6 +47,12 @@ impl Ipv6<'_> {
         Some((iface, link))
     }
 
+    /// The interface and the next hop towards a destination; for a link-local one by the interface `iface`.
+    pub fn way_to(&self, dst: &Ipv6Addr, iface: IfaceId) -> Option<(IfaceId, LinkAddr)> {
+        let Hop { iface, link } = self.next_hop(dst, iface).ok()?;
+        Some((iface, link))
+    }
+
     /// The interface towards a destination and the address to send from; for a link-local one by the interface `iface`.
     pub fn source_for(&self, dst: &Ipv6Addr, iface: IfaceId) -> Result<(IfaceId, Ipv6Addr), Reason> {
         if self.tables.owns(dst) {

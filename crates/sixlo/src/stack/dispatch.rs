@@ -65,16 +65,36 @@ impl<'a> Modules<'a> {
                 next
             }
             Module::Ipv6 => self.ipv6.send(cx, packet),
-            Module::Icmpv6 => self.icmpv6.receive(cx, packet),
+            Module::Icmpv6 => {
+                let next = self.icmpv6.receive(cx, packet);
+                self.show_error_to_tcp(cx, next)
+            }
             Module::Udp if msg.dir == Dir::Up => match udp::receive(&mut cx.core.buf, &packet) {
                 Ok(message) => Next::To(message, packet),
                 Err(reason) => Next::Drop(packet, reason),
             },
             Module::Udp => udp::send(cx, packet),
-            Module::Tcp => self.tcp.receive(cx, packet),
+            Module::Tcp => {
+                let (tcp, ways) = self.tcp_and_ways();
+                tcp.receive(cx, &ways, packet)
+            }
             Module::App => Next::Taken(self.sockets.deliver(cx, who.instance, msg, packet)),
             // The adaptation layer is called with frames and asked for frames; no message goes to it.
             Module::Lowpan => Next::Drop(packet, nobody(msg)),
+        }
+    }
+
+    /// TCP learns from ICMPv6 errors, whoever else takes them.
+    fn show_error_to_tcp<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, next: Next) -> Next {
+        match next {
+            Next::Drop(packet, Reason::Icmpv6Unhandled) if self.tcp.heed_error(cx, &packet) => {
+                Next::Taken(cx.end(packet, Module::Tcp, End::Consumed))
+            }
+            Next::To(msg, packet) if msg.ty == Ty::Icmpv6 => {
+                self.tcp.heed_error(cx, &packet);
+                Next::To(msg, packet)
+            }
+            next => next,
         }
     }
 

@@ -72,9 +72,12 @@ impl Stack<'_> {
         }
         let way = self.modules.ipv6.source_for(&remote.0, IfaceId(0));
         let (iface, local) = way.map_err(unreachable)?;
-        self.tcp_call(now, sink, |tcp, cx| {
-            tcp.connect(cx, iface, (local, local_port), remote)
-        })
+        let (mut cx, modules) = self.parts(now, sink);
+        let (tcp, ways) = modules.tcp_and_ways();
+        let opened = tcp.connect(&mut cx, &ways, iface, (local, local_port), remote);
+        modules.pump(&mut cx);
+        self.after_step();
+        opened
     }
 
     /// Takes the oldest connection that peers opened to a listener.

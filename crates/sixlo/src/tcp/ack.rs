@@ -64,6 +64,7 @@ impl Connection {
         self.nxt = self.nxt.max(self.una);
         self.retries = 0;
         self.progress_at = Deadline::at(cx.now);
+        self.flags.unreachable = false;
         self.flags.output = true;
         // RFC 6582 section 3.2 step 5: in a recovery without selective acknowledgements the timer starts anew at the first
         // partial acknowledgement only.

@@ -7,7 +7,7 @@ use super::error::TcpError;
 use super::listen::{HalfOpen, Listener};
 use super::state::State;
 use super::timer::Deadline;
-use super::{PORTS_FROM, Tcp};
+use super::{PORTS_FROM, Path, Tcp};
 use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::PktBuf;
@@ -84,6 +84,7 @@ impl Tcp<'_> {
     pub fn connect<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
+        path: &impl Path,
         iface: IfaceId,
         local: (Ipv6Addr, u16),
         remote: (Ipv6Addr, u16),
@@ -102,7 +103,7 @@ impl Tcp<'_> {
         }
         let iss = self.initial_seq(cx.now, &ends);
         let ts_offset = self.stamp_offset(&ends);
-        let mss = self.mss_to(iface, &ends.remote);
+        let mss = self.mss_to(path, iface, &ends);
         let Some((connection, _, config)) = self.connection(place) else {
             return Err(TcpError::NoConnection);
         };

@@ -81,6 +81,8 @@ pub(super) struct Flags {
     /// A quiet connection is probed, and a probe is to go out now.
     pub(super) keep_alive: bool,
     pub(super) keep_probe: bool,
+    /// An ICMPv6 error said that the peer cannot be reached.
+    pub(super) unreachable: bool,
     /// `challenges` was set once.
     pub(super) challenged: bool,
     /// A SYN of ours was lost.
@@ -174,6 +176,8 @@ pub struct Connection {
     pub(super) ack_at: Deadline,
     /// The end of an open, of FIN-WAIT-2 or of TIME-WAIT, or the next keep-alive probe.
     pub(super) end_at: Deadline,
+    /// When the next data may go out, where congestion control paces.
+    pub(super) pace_at: Deadline,
     /// When the last time the peer acknowledged something new, for the user time-out.
     pub(super) progress_at: Deadline,
 }
@@ -207,6 +211,7 @@ impl Connection {
             fin_known: false,
             keep_alive: false,
             keep_probe: false,
+            unreachable: false,
             challenged: false,
             syn_lost: false,
             shut: false,
@@ -249,6 +254,7 @@ impl Connection {
         retransmit_at: Deadline::NONE,
         ack_at: Deadline::NONE,
         end_at: Deadline::NONE,
+        pace_at: Deadline::NONE,
         progress_at: Deadline::NONE,
     };
 
@@ -313,6 +319,14 @@ impl Connection {
         let _change = self.congestion.report(&params, now, report);
     }
 
+    /// Why it ends when nobody answers any more (RFC 9293 section 3.9.2.2: soft errors are told then).
+    pub(super) const fn silence(&self) -> TcpError {
+        match self.flags.unreachable {
+            true => TcpError::Unreachable,
+            false => TcpError::TimedOut,
+        }
+    }
+
     /// Bytes that may be received beyond what was.
     pub(super) fn receive_room(&self, storage_len: usize) -> u32 {
         self.receive.room(storage_len)
@@ -320,7 +334,7 @@ impl Connection {
 
     /// The earliest of its deadlines.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let all = [self.retransmit_at, self.ack_at, self.end_at];
+        let all = [self.retransmit_at, self.ack_at, self.end_at, self.pace_at];
         crate::time::earliest(all.iter().filter_map(|deadline| deadline.get()))
     }
 }

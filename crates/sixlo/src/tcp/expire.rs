@@ -3,7 +3,6 @@
 use super::Tcp;
 use super::config::TcpConfig;
 use super::connection::Connection;
-use super::error::TcpError;
 use super::state::State;
 use super::timer::Deadline;
 use crate::congure::{Batch, Report};
@@ -30,6 +29,10 @@ impl Connection {
             self.flags.ack_now = true;
             self.flags.output = true;
         }
+        if self.pace_at.is_due(cx.now) {
+            self.pace_at = Deadline::NONE;
+            self.flags.output = true;
+        }
         if self.end_at.is_due(cx.now) {
             self.end_at = Deadline::NONE;
             self.end(cx, config);
@@ -38,7 +41,7 @@ impl Connection {
             self.retransmit_at = Deadline::NONE;
             self.flags.output = true;
             if self.gives_up(cx.now, config) {
-                self.abort(cx, Some(TcpError::TimedOut));
+                self.abort(cx, Some(self.silence()));
             } else if self.flags.persisting {
                 self.probe(cx.now, config);
             } else {
@@ -50,8 +53,8 @@ impl Connection {
     /// The end of an open, of FIN-WAIT-2 or of TIME-WAIT; or a connection was quiet for long.
     fn end<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
         match self.state {
-            State::SynSent => self.finish(cx, Some(TcpError::TimedOut)),
-            State::SynReceived => self.abort(cx, Some(TcpError::TimedOut)),
+            State::SynSent => self.finish(cx, Some(self.silence())),
+            State::SynReceived => self.abort(cx, Some(self.silence())),
             State::TimeWait => self.finish(cx, None),
             State::FinWait2 if !self.flags.owned => self.finish(cx, None),
             _ => self.keep_alive(cx, config),
@@ -64,7 +67,7 @@ impl Connection {
             return;
         }
         if self.probes >= config.keep_alive_probes {
-            self.abort(cx, Some(TcpError::TimedOut));
+            self.abort(cx, Some(self.silence()));
             return;
         }
         self.probes += 1;

@@ -1,6 +1,5 @@
 //! Segments that come in (RFC 9293 section 3.10.7).
 
-use super::Tcp;
 use super::build::Draft;
 use super::config::TcpConfig;
 use super::connection::Connection;
@@ -11,6 +10,7 @@ use super::segment::Segment;
 use super::stamps::{self, Late};
 use super::state::State;
 use super::timer::Deadline;
+use super::{Path, Tcp};
 use crate::congure::{Batch, Congestion};
 use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
@@ -27,12 +27,12 @@ const CHALLENGES_MIN: u8 = 5;
 
 impl Tcp<'_> {
     /// A segment on its way up; the cursor stands at its header.
-    pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
+    pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, path: &impl Path, packet: Pkt) -> Next {
         let mut segment = match Segment::read(&cx.core.buf, &packet) {
             Ok(segment) => segment,
             Err(reason) => return Next::Drop(packet, reason),
         };
-        match self.take(cx, &mut segment, &packet) {
+        match self.take(cx, path, &mut segment, &packet) {
             Answer::Taken => Next::Taken(cx.end(packet, Module::Tcp, End::Consumed)),
             Answer::Drop(reason) => Next::Drop(packet, reason),
             Answer::Reset => {
@@ -49,7 +49,14 @@ impl Tcp<'_> {
         }
     }
 
-    fn take<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, segment: &mut Segment, packet: &Pkt) -> Answer {
+    fn take<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        path: &impl Path,
+        segment: &mut Segment,
+        packet: &Pkt,
+    ) -> Answer {
+        self.end_time_wait(cx, segment);
         let place = match self.find(&segment.ends) {
             Some(place) => place,
             None => match self.find_half_open(&segment.ends) {
@@ -57,7 +64,7 @@ impl Tcp<'_> {
                     Ok(place) => place,
                     Err(answer) => return answer,
                 },
-                None => return self.for_listener(cx, segment),
+                None => return self.for_listener(cx.now, path, segment),
             },
         };
         let Some((connection, storage, config)) = self.connection(place) else {
@@ -69,8 +76,32 @@ impl Tcp<'_> {
         answer
     }
 
+    /// A new SYN for a connection in TIME-WAIT takes its place, if nothing old can be mistaken for what follows (RFC 9293
+    /// section 3.6.1; RFC 6191 section 2).
+    fn end_time_wait<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, segment: &Segment) {
+        let wanted = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
+        if !wanted || self.listener_on(segment.ends.local_port).is_none() {
+            return;
+        }
+        let place = self.find(&segment.ends);
+        let Some(connection) = place.and_then(|place| self.connections.get_mut(place)) else {
+            return;
+        };
+        let stamp = segment.options.timestamps.filter(|_| connection.flags.stamps);
+        let newer = match stamp {
+            Some(stamps) if stamps.value != connection.ts_recent => {
+                stamps::is_before(connection.ts_recent, stamps.value)
+            }
+            _ => segment.seq.gt(connection.rcv_nxt),
+        };
+        if connection.state == State::TimeWait && newer {
+            connection.finish(cx, None);
+            self.changed = true;
+        }
+    }
+
     /// A segment of no connection: RFC 9293 section 3.10.7.1 and 3.10.7.2.
-    fn for_listener<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, segment: &Segment) -> Answer {
+    fn for_listener(&mut self, now: Instant, path: &impl Path, segment: &Segment) -> Answer {
         let flags = segment.flags;
         let listener = self.listener_on(segment.ends.local_port);
         match listener {
@@ -79,7 +110,7 @@ impl Tcp<'_> {
                 // What has neither is not worth an answer (3.10.7.2, fourth); SYN and FIN at once is no SYN of anybody's
                 // (FreeBSD's `drop_synfin`).
                 if flags.contains(Flags::SYN) && !flags.contains(Flags::FIN) {
-                    match self.hear_syn(cx.now, listener, segment) {
+                    match self.hear_syn(now, path, listener, segment) {
                         Ok(()) => Answer::Taken,
                         Err(reason) => Answer::Drop(reason),
                     }
@@ -467,6 +498,7 @@ impl Connection {
         self.state = State::TimeWait;
         self.drop_data(cx, Reason::TornDown);
         self.retransmit_at = Deadline::NONE;
+        self.pace_at = Deadline::NONE;
         self.end_at = Deadline::at(cx.now + config.segment_lifetime.times(2));
     }
 
@@ -484,5 +516,6 @@ impl Connection {
         self.retransmit_at = Deadline::NONE;
         self.ack_at = Deadline::NONE;
         self.end_at = Deadline::NONE;
+        self.pace_at = Deadline::NONE;
     }
 }

@@ -9,7 +9,7 @@ use super::receive::{self, Receive};
 use super::segment::Segment;
 use super::state::State;
 use super::timer::Deadline;
-use super::{Tcp, TcpConfig, stamps};
+use super::{Path, Tcp, TcpConfig, stamps};
 use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::Pkt;
@@ -55,6 +55,7 @@ pub struct HalfOpen {
     iss: Seq,
     /// RCV.NXT.
     rcv_nxt: Seq,
+    own_mss: u16,
     peer_mss: u16,
     /// What the peer's SYN offered and we take.
     sack: bool,
@@ -77,6 +78,7 @@ impl HalfOpen {
         answer: false,
         iss: Seq(0),
         rcv_nxt: Seq(0),
+        own_mss: 0,
         peer_mss: 0,
         sack: false,
         ecn: false,
@@ -118,6 +120,7 @@ impl Tcp<'_> {
     pub(super) fn hear_syn(
         &mut self,
         now: Instant,
+        path: &impl Path,
         listener: usize,
         segment: &Segment,
     ) -> Result<(), Reason> {
@@ -138,6 +141,7 @@ impl Tcp<'_> {
         let full = waiting + opening.count() >= usize::from(most);
         let iss = self.initial_seq(now, &segment.ends);
         let place = self.place_for_half_open(full.then_some(number));
+        let own_mss = self.mss_to(path, segment.iface, &segment.ends);
         let sack = self.config.sack && segment.options.sack_permitted;
         let stamps = segment.options.timestamps.filter(|_| self.config.timestamps);
         let ts_offset = self.stamp_offset(&segment.ends);
@@ -152,6 +156,7 @@ impl Tcp<'_> {
             send: true,
             iss,
             rcv_nxt: segment.seq + 1,
+            own_mss,
             peer_mss: segment.peer_mss(),
             sack,
             ecn: Connection::is_offered(&self.config, segment),
@@ -246,13 +251,12 @@ impl Tcp<'_> {
         entry: &HalfOpen,
         segment: &Segment,
     ) {
-        let mss = self.mss_to(entry.iface, &entry.ends.remote);
         self.order = self.order.wrapping_add(1);
         let order = self.order;
         let Some((connection, store, config)) = self.connection(free) else {
             return;
         };
-        connection.open(entry.ends, entry.iface, entry.iss, mss, config);
+        connection.open(entry.ends, entry.iface, entry.iss, entry.own_mss, config);
         connection.listener = entry.listener;
         connection.order = order;
         connection.flags.owned = true;
@@ -267,7 +271,7 @@ impl Tcp<'_> {
         connection.flags.stamps = entry.stamps;
         connection.ts_offset = entry.ts_offset;
         connection.remember_stamp(cx.now, entry.ts_recent);
-        connection.mss = mss.min(entry.peer_mss);
+        connection.mss = entry.own_mss.min(entry.peer_mss);
         connection.flags.syn_lost = entry.retries > 0;
         connection.nxt = entry.iss + 1;
         connection.max = connection.nxt;
@@ -293,11 +297,6 @@ impl Tcp<'_> {
     pub(super) fn next_syn_ack<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) -> Option<Pkt> {
         let place = self.backlog.iter().position(|entry| entry.send || entry.answer)?;
         let window = receive::capacity(self.receive_len()) as u16;
-        let (iface, remote) = self
-            .backlog
-            .get(place)
-            .map(|entry| (entry.iface, entry.ends.remote))?;
-        let mss = self.mss_to(iface, &remote);
         let entry = self.backlog.get_mut(place)?;
         let syn = core::mem::take(&mut entry.send);
         entry.answer = false;
@@ -317,7 +316,7 @@ impl Tcp<'_> {
             },
             window,
             options: Options {
-                mss: syn.then_some(mss),
+                mss: syn.then_some(entry.own_mss),
                 sack_permitted: syn && entry.sack,
                 timestamps: entry.stamps.then(|| Timestamps {
                     value: stamps::clock(cx.now, entry.ts_offset),

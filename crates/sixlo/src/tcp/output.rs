@@ -10,7 +10,7 @@ use super::timer::Deadline;
 use super::{Tcp, ecn, stamps};
 use crate::ground::Cx;
 use crate::pktbuf::Pkt;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::trace::{PktId, Sink};
 use crate::wire::tcp::Flags;
 use crate::wire::tcp::options::Options;
@@ -297,6 +297,10 @@ impl Connection {
         if len == 0 {
             return (0, fin);
         }
+        if self.pace_at.is_set() && !self.flags.force {
+            // The interval after the last segment is not over.
+            return (0, false);
+        }
         // The first segment that is not acknowledged goes out again whatever the window leaves of it: it is what all wait for.
         let again = self.nxt.lt(self.max) && (begin == 0 || len == left.min(limit));
         let quiet = self.max == self.una;
@@ -324,7 +328,7 @@ impl Connection {
     /// Data waits, nothing is under way and nothing may go out: the peer's window is probed (RFC 9293 section 3.8.6.1).
     fn wait_for_window(&mut self, now: Instant, config: &TcpConfig, queued: u32, begin: u32) {
         let waits = self.state.may_transmit() && begin < queued;
-        if waits && !self.retransmit_at.is_set() {
+        if waits && !self.retransmit_at.is_set() && !self.pace_at.is_set() {
             self.arm_persist(now, config);
         }
     }
@@ -410,6 +414,12 @@ impl Connection {
         self.max = self.max.max(end);
         if forced {
             self.retries = 0;
+        }
+        if plan.len > 0
+            && let Some(interval) = self.congestion.interval(&self.params(config), plan.len)
+            && interval > Duration::ZERO
+        {
+            self.pace_at = Deadline::at(now + interval);
         }
         if !self.retransmit_at.is_set() || self.flags.persisting {
             self.arm_retransmit(now, config);
