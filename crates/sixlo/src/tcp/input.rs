@@ -79,7 +79,8 @@ impl Tcp<'_> {
     /// A new SYN for a connection in TIME-WAIT takes its place, if nothing old can be mistaken for what follows (RFC 9293
     /// section 3.6.1; RFC 6191 section 2).
     fn end_time_wait<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, segment: &Segment) {
-        let wanted = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
+        let others = Flags::ACK | Flags::RST | Flags::FIN;
+        let wanted = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(others);
         if !wanted || self.listener_on(segment.ends.local_port).is_none() {
             return;
         }
