@@ -84,6 +84,7 @@ impl Tcp<'_> {
         if !wanted || self.listener_on(segment.ends.local_port).is_none() {
             return;
         }
+        let iss = self.initial_seq(cx.now, &segment.ends);
         let place = self.find(&segment.ends);
         let Some(connection) = place.and_then(|place| self.connections.get_mut(place)) else {
             return;
@@ -95,7 +96,8 @@ impl Tcp<'_> {
             }
             _ => segment.seq.gt(connection.rcv_nxt),
         };
-        if connection.state == State::TimeWait && newer {
+        // Ours must be newer too (section 3.6.1 (1)): what was sent faster than the clock of the numbers runs is waited for.
+        if connection.state == State::TimeWait && newer && iss.gt(connection.max) {
             connection.finish(cx, None);
             self.changed = true;
         }

@@ -41,7 +41,7 @@ fn the_peer_closes_first() {
 }
 
 #[test]
-fn both_close_at_once() {
+fn xt9_both_close_at_once() {
     // RFC 9293 figure 13.
     let mut t = Trace::established(|_| ());
     t.shutdown().unwrap();

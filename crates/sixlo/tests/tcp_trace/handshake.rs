@@ -40,7 +40,7 @@ fn three_segments_open_a_connection_that_we_asked_for() {
 }
 
 #[test]
-fn both_sides_may_open_at_once() {
+fn xt9_both_sides_may_open_at_once() {
     // RFC 9293 figure 7, MUST-10.
     let mut t = Trace::connecting(|_| ());
     recv!(t, 0, "S 0");

@@ -7,6 +7,8 @@ mod tcp;
 mod blind;
 mod closing;
 mod handshake;
+mod hostile;
+mod icmp;
 mod limits;
 mod transitions;
 
