@@ -10,13 +10,14 @@ use sixlo_sim::ledger::{ECHO_FLOW, Fate, Record};
 use sixlo_sim::medium::Loss as RadioLoss;
 use sixlo_sim::result::{NodeResult, RunResult};
 use sixlo_sim::run::run_plan;
+use sixlo_sim::stream::StreamResult;
 use sixlo_sim::time::Time;
 use sixlo_sim::world::Plan;
 
 use crate::campaign::{CAPTURE, RunError, RunSpec, TRACE};
 use crate::pcapng::LinkType;
 use crate::record::Recorder;
-use crate::results::{DELIVERED, Datagram, Hops, Loss, Node, Run, Tables};
+use crate::results::{DELIVERED, Datagram, Hops, Loss, Node, Run, Tables, Transfer, Window};
 use crate::stats::{mean, quantile};
 
 /// Executes one run and writes its tables, trace and capture into a folder; the table of single datagrams if it is wanted.
@@ -93,6 +94,12 @@ pub fn tables(plan: &Plan, result: &RunResult) -> Tables {
         nodes: nodes.collect(),
         losses: losses(result, &datagrams),
         hops: hops(&datagrams),
+        transfers: result
+            .streams
+            .iter()
+            .map(|of| transfer(of, result.duration))
+            .collect(),
+        windows: result.streams.iter().flat_map(windows).collect(),
         datagrams,
     }
 }
@@ -248,6 +255,52 @@ fn hops(datagrams: &[Datagram]) -> Vec<Hops> {
         }
     };
     by_hops.into_iter().map(row).collect()
+}
+
+/// A transfer as a row.
+fn transfer(of: &StreamResult, end: Time) -> Transfer {
+    let last = of.received.map(|(_, last)| last);
+    let until = if of.complete { last.unwrap_or(end) } else { end };
+    let open_s = of.opened.map(|opened| until.since(opened).as_secs());
+    Transfer {
+        source: of.from + 1,
+        destination: of.to + 1,
+        hops: of.hops,
+        start_s: of.start.as_secs(),
+        opened_s: of.opened.map(Time::as_secs),
+        last_s: last.map(Time::as_secs),
+        bytes: of.bytes,
+        complete: of.complete.into(),
+        failure: of.failure.unwrap_or_default().to_owned(),
+        goodput_kbps: open_s
+            .filter(|&open_s| open_s > 0.0)
+            .map(|open_s| of.bytes as f64 * 8.0 / open_s / 1_000.0),
+        segments: of.segments.sent,
+        segments_again: of.segments.again,
+        segments_lost: of.segments.lost,
+        rtt_mean_ms: of.rtt_mean.map(milliseconds),
+        window_mean_bytes: window_mean(of, until),
+    }
+}
+
+/// The congestion window of a transfer, mean over time.
+fn window_mean(of: &StreamResult, until: Time) -> Option<f64> {
+    let ends = of.windows.iter().skip(1).map(|&(at, _)| at).chain([until]);
+    let spans = of.windows.iter().zip(ends).map(|(&(at, bytes), end)| {
+        let span_s = end.since(at).as_secs();
+        (span_s, span_s * f64::from(bytes))
+    });
+    let (time_s, sum) = spans.fold((0.0, 0.0), |(time, sum), (span, area)| (time + span, sum + area));
+    (time_s > 0.0).then_some(sum / time_s)
+}
+
+fn windows(of: &StreamResult) -> impl Iterator<Item = Window> + use<'_> {
+    of.windows.iter().map(|&(at, window_bytes)| Window {
+        source: of.from + 1,
+        destination: of.to + 1,
+        at_s: at.as_secs(),
+        window_bytes,
+    })
 }
 
 /// What was lost at each node, by kind and cause.

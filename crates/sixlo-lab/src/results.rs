@@ -42,6 +42,10 @@ pub struct Tables {
     pub losses: Vec<Loss>,
     /// A row for each length of a route.
     pub hops: Vec<Hops>,
+    /// A row a transfer over TCP.
+    pub transfers: Vec<Transfer>,
+    /// A row for each time that the congestion window of a transfer was another one.
+    pub windows: Vec<Window>,
 }
 
 row! {
@@ -238,6 +242,57 @@ row! {
     }
 }
 
+row! {
+    /// One transfer of data over TCP.
+    Transfer {
+        /// The number of its source.
+        source: u16,
+        /// The number of the node that it goes to.
+        destination: u16,
+        /// Length of its route.
+        hops: u16,
+        /// When the source opened the connection.
+        start_s: f64,
+        /// When the connection was established there; empty if it never was.
+        opened_s: Option<f64>,
+        /// When the destination got the last of `bytes`; empty if it got none.
+        last_s: Option<f64>,
+        /// Bytes that the destination got.
+        bytes: u64,
+        /// 1 if all bytes came and both ends know it, else 0: also where there was no end.
+        complete: u8,
+        /// Why it failed; empty if it did not.
+        failure: String,
+        /// Bytes at the destination over the time from `opened_s` to `last_s`, or to the end of the run if more should have come; empty
+        /// if no connection was established.
+        goodput_kbps: Option<f64>,
+        /// Segments with data that the source sent.
+        segments: u64,
+        /// Of these, data that it had sent before.
+        segments_again: u64,
+        /// Of all, those that did not arrive.
+        segments_lost: u64,
+        /// Round-trip time as the source smoothed it, mean over time.
+        rtt_mean_ms: Option<f64>,
+        /// Congestion window, mean over time from `opened_s` on.
+        window_mean_bytes: Option<f64>,
+    }
+}
+
+row! {
+    /// The congestion window of a transfer from a time on.
+    Window {
+        /// The number of the transfer's source.
+        source: u16,
+        /// The number of the node that it goes to.
+        destination: u16,
+        /// From when on.
+        at_s: f64,
+        /// The window.
+        window_bytes: u32,
+    }
+}
+
 impl Hops {
     /// Least latency, deciles and greatest latency in ms; none if nothing was delivered.
     pub fn deciles_ms(&self) -> Option<[f64; 11]> {
@@ -267,18 +322,24 @@ pub const NODES: &str = "nodes.csv";
 pub const LOSSES: &str = "losses.csv";
 /// See [`RUN`].
 pub const HOPS: &str = "hops.csv";
+/// See [`RUN`].
+pub const TRANSFERS: &str = "transfers.csv";
+/// See [`RUN`].
+pub const WINDOWS: &str = "windows.csv";
 
 impl Tables {
-    /// Writes the tables into the folder of the run; that of single datagrams only if it is wanted, for it is by far the
-    /// largest.
+    /// Writes the tables into the folder of the run; those of single datagrams and windows only if they are wanted, for they
+    /// are by far the largest.
     pub fn write(&self, folder: &Path, datagrams: bool) -> io::Result<()> {
         write_rows(&folder.join(RUN), std::slice::from_ref(&self.run))?;
         if datagrams {
             write_rows(&folder.join(DATAGRAMS), &self.datagrams)?;
+            write_rows(&folder.join(WINDOWS), &self.windows)?;
         }
         write_rows(&folder.join(NODES), &self.nodes)?;
         write_rows(&folder.join(LOSSES), &self.losses)?;
-        write_rows(&folder.join(HOPS), &self.hops)
+        write_rows(&folder.join(HOPS), &self.hops)?;
+        write_rows(&folder.join(TRANSFERS), &self.transfers)
     }
 
     /// Reads them back; without single datagrams where they were not written.
@@ -290,6 +351,8 @@ impl Tables {
             nodes: read_rows(&folder.join(NODES))?,
             losses: read_rows(&folder.join(LOSSES))?,
             hops: read_rows(&folder.join(HOPS))?,
+            transfers: read_rows(&folder.join(TRANSFERS))?,
+            windows: missing_is_empty(read_rows(&folder.join(WINDOWS)))?,
         })
     }
 }

@@ -103,7 +103,11 @@ impl<W: Write> Writer<W> {
     /// Writes what the stack of `node` told.
     pub fn stack(&mut self, time_ns: u64, node: u16, event: &Event) -> io::Result<()> {
         match event {
-            Event::Start { .. } | Event::Share { .. } | Event::Hop { .. } | Event::End { .. } => {
+            Event::Start { .. }
+            | Event::Share { .. }
+            | Event::Hop { .. }
+            | Event::SegmentOut { .. }
+            | Event::End { .. } => {
                 self.packet(time_ns, node, event)?;
             }
             Event::FrameIn { .. }
@@ -149,6 +153,24 @@ impl<W: Write> Writer<W> {
                     "to={}{}",
                     to.name(),
                     if queued { " queued" } else { "" }
+                )?;
+            }
+            Event::SegmentOut {
+                id,
+                from_port,
+                to_port,
+                flags,
+                seq,
+                ack,
+                len,
+                window,
+            } => {
+                self.begin(time_ns, node, id.number(), "tcp", "segment-out", LinkAddr::None)?;
+                let flags: Vec<_> = flags.names().collect();
+                write!(
+                    self.out,
+                    "from_port={from_port} to_port={to_port} flags={} seq={seq} ack={ack} len={len} window={window}",
+                    flags.join("+")
                 )?;
             }
             Event::End { id, module, end } => {

@@ -14,6 +14,7 @@ mod medium;
 mod nodes;
 mod radio;
 mod stack;
+mod tcp;
 mod topology;
 mod traffic;
 
@@ -24,6 +25,7 @@ pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};
 pub use stack::{Addresses, CortexM0plus, CortexM3, Cpu, CpuTimes, Link, Mac, Stack};
+pub use tcp::{Bulk, Tcp, Timer};
 pub use topology::{Chain, Csv, Downward, Grid, Place, RouteChoice, Topology, TreeNetwork};
 pub use traffic::{Echo, Traffic};
 
@@ -66,6 +68,9 @@ pub struct Config {
     /// Nodes that send ICMPv6 echo requests: tables `[[echo]]`.
     #[serde(default)]
     pub echo: Vec<Echo>,
+    /// Transfers of data over TCP: tables `[[bulk]]`.
+    #[serde(default)]
+    pub bulk: Vec<Bulk>,
     /// Frames that are lost, corrupted, duplicated or delayed: tables `[[fault]]`. The first rule that matches a frame
     /// at a receiver decides.
     #[serde(default, rename = "fault")]
@@ -105,6 +110,7 @@ impl Config {
             cpu: Cpu::default(),
             traffic: Vec::new(),
             echo: Vec::new(),
+            bulk: Vec::new(),
             faults: Vec::new(),
             reboots: Vec::new(),
             partitions: Vec::new(),

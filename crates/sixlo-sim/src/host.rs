@@ -4,6 +4,8 @@ use sixlo::netdev::{RxInfo, TxInfo, TxReport};
 use sixlo::time::Instant;
 use sixlo::trace::{PktId, Reason, Sink};
 
+use crate::stream::{News, Stream};
+
 /// What an application sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
@@ -59,6 +61,25 @@ pub trait Host {
 
     /// Takes a datagram or an echo reply that came in for an application; gives its length.
     fn take(&mut self, now: Instant, payload: &mut [u8], sink: &mut impl Sink) -> Option<usize>;
+
+    /// The application of a node opens the connection of a transfer.
+    ///
+    /// # Errors
+    ///
+    /// If the stack refuses it at once: why.
+    fn open_stream(
+        &mut self,
+        now: Instant,
+        number: u16,
+        stream: &Stream,
+        sink: &mut impl Sink,
+    ) -> Result<(), &'static str>;
+
+    /// The applications that transfer data hand over and take what can be, and tell what is new of which transfer.
+    fn pump(&mut self, now: Instant, sink: &mut impl Sink, news: &mut Vec<(u16, News)>);
+
+    /// Whether [`pump`](Self::pump) may have something to do.
+    fn has_streams(&self) -> bool;
 
     /// Whether applications listen here, so that [`take`](Self::take) may have something.
     fn listens(&self) -> bool;

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 
-use sixlo::trace::{End, Event, FragmentFate, PktId, Reason};
+use sixlo::trace::{End, Event, FragmentFate, Module, PktId, Reason};
 
 use crate::medium::Loss;
+use crate::stream::{Segments, of_port};
 use crate::time::Time;
 
 #[cfg(test)]
@@ -104,6 +105,8 @@ struct Entry {
     first: Option<Cause>,
     last: Option<Cause>,
     ended: bool,
+    /// It is a segment with data of a transfer, by its number, and whether it arrived.
+    segment: Option<(u16, bool)>,
 }
 
 /// What does not add up.
@@ -192,6 +195,8 @@ pub struct Ledger {
     /// Identities given out.
     given: u32,
     records: Vec<Record>,
+    /// The segments of each transfer, with the sequence number behind the last that was sent.
+    segments: Vec<(Segments, Option<u32>)>,
     imbalances: Vec<Imbalance>,
 }
 
@@ -216,6 +221,7 @@ impl Ledger {
             first: None,
             last: None,
             ended: false,
+            segment: None,
         });
         self.live += 1;
         self.idle.push(self.given);
@@ -277,13 +283,23 @@ impl Ledger {
                 self.packets += 1;
                 self.carry(id, 1);
             }
-            Event::End { id, end, .. } => {
+            Event::End { id, end, module } => {
                 self.packets = self.packets.wrapping_sub(1);
+                if module == Module::Tcp {
+                    self.segment_arrived(id);
+                }
                 if let End::Dropped(reason) = end {
                     self.dropped(id, reason);
                 }
                 self.carry(id, -1);
             }
+            Event::SegmentOut {
+                id,
+                from_port,
+                seq,
+                len,
+                ..
+            } if len > 0 => self.segment(id, from_port, seq, len),
             // What came twice is no loss.
             Event::FragmentIn {
                 fate: FragmentFate::Dropped(Reason::FragmentDuplicate | Reason::FragmentLate),
@@ -310,6 +326,45 @@ impl Ledger {
             | Event::FrameDropped { id, reason, .. } => self.dropped(id, reason),
             _ => {}
         }
+    }
+
+    /// A segment with data was sent.
+    fn segment(&mut self, id: PktId, from_port: u16, seq: u32, len: u16) {
+        let Some(number) = of_port(from_port) else { return };
+        if let Some(entry) = self.entry(id) {
+            entry.segment = Some((number, false));
+        }
+        if self.segments.len() <= usize::from(number) {
+            self.segments.resize(usize::from(number) + 1, Default::default());
+        }
+        let (segments, end) = &mut self.segments[usize::from(number)];
+        segments.sent += 1;
+        let again = end.is_some_and(|end| seq.wrapping_sub(end).cast_signed() < 0);
+        segments.again += u64::from(again);
+        let new_end = seq.wrapping_add(len.into());
+        if end.is_none_or(|end| new_end.wrapping_sub(end).cast_signed() > 0) {
+            *end = Some(new_end);
+        }
+    }
+
+    /// TCP is done with a segment: no other node's than its receiver's is.
+    fn segment_arrived(&mut self, id: PktId) {
+        if let Some(Entry {
+            segment: Some((_, arrived)),
+            ..
+        }) = self.entry(id)
+        {
+            *arrived = true;
+        }
+    }
+
+    /// The segments of a transfer.
+    pub fn segments(&self, number: u16) -> Segments {
+        self.segments
+            .get(usize::from(number))
+            .copied()
+            .unwrap_or_default()
+            .0
     }
 
     /// A datagram that answers another belongs to the same record, if the record waits for an answer.
@@ -375,9 +430,16 @@ impl Ledger {
             };
             entry.ended = true;
             let Entry {
-                record, first, last, ..
+                record,
+                first,
+                last,
+                segment,
+                ..
             } = *entry;
             self.live -= 1;
+            if let Some((number, false)) = segment {
+                self.segments[usize::from(number)].0.lost += 1;
+            }
             let Some(of) = self.records.get_mut(record as usize) else {
                 continue;
             };

@@ -22,6 +22,7 @@ pub mod result;
 pub mod rng;
 pub mod run;
 pub mod stack_host;
+pub mod stream;
 pub mod time;
 pub mod topology;
 pub mod world;

@@ -9,6 +9,7 @@ use crate::config::Problem;
 use crate::ledger::{Fate, Imbalance, Record};
 use crate::medium::Loss;
 use crate::radio::Counters;
+use crate::stream::StreamResult;
 use crate::time::Time;
 
 /// What the stack of a node has counted.
@@ -139,6 +140,8 @@ fn over_time(sum_ns: u128, duration: Time) -> f64 {
 pub struct RunResult {
     /// What the applications sent, in the order of time.
     pub records: Vec<Record>,
+    /// The transfers over TCP, in the order of the configuration.
+    pub streams: Vec<StreamResult>,
     /// The nodes, by index.
     pub nodes: Vec<NodeResult>,
     /// How long the run was, in simulated time.

@@ -14,6 +14,8 @@ use sixlo::netreg::Entry;
 use sixlo::pktbuf::{Seg, Slot};
 use sixlo::sock::{Mailbox, MailboxId, SendError};
 use sixlo::stack::{Memory, Stack};
+use sixlo::tcp::receive::capacity;
+use sixlo::tcp::{Connection, HalfOpen, Listener, TcpError};
 use sixlo::time::{Duration, Instant};
 use sixlo::timers::Timer;
 use sixlo::trace::{PktId, Reason, Sink};
@@ -25,7 +27,12 @@ use sixlo::wire::ipv6::NextHeader;
 use crate::config::{self, Addresses, Config, Downward, Problem};
 use crate::host::{Host, Service};
 use crate::rng::{Purpose, Rng};
+use crate::stream::{self, News, Stream};
 use crate::world::Plan;
+
+mod streams;
+
+use streams::Streams;
 
 /// The only interface of a node.
 const IFACE: IfaceId = IfaceId(0);
@@ -38,6 +45,9 @@ const ADDRESSES: usize = 3;
 
 /// Neighbours whose last frame a node remembers, to know its retransmission.
 const SEEN: usize = 16;
+
+/// Connections that peers may be opening to a port at the same time.
+const BACKLOG: u8 = 8;
 
 /// The memory of a node's stack, on the heap.
 pub struct Heap {
@@ -59,6 +69,10 @@ pub struct Heap {
     routes: Vec<Route>,
     partials: Vec<Partial>,
     mailboxes: Vec<Mailbox>,
+    connections: Vec<Connection>,
+    listeners: Vec<Listener>,
+    backlog: Vec<HalfOpen>,
+    tcp_receive: Vec<u8>,
 }
 
 impl Heap {
@@ -92,6 +106,10 @@ impl Heap {
             routes: vec![Route::EMPTY; setup.routes.len()],
             partials: (0..reassemblies).map(|_| Partial::EMPTY).collect(),
             mailboxes: (0..mailboxes).map(|_| Mailbox::EMPTY).collect(),
+            connections: (0..setup.connections).map(|_| Connection::EMPTY).collect(),
+            listeners: vec![Listener::EMPTY; setup.tcp_ports.len()],
+            backlog: vec![HalfOpen::EMPTY; setup.tcp_ports.len() * usize::from(BACKLOG)],
+            tcp_receive: vec![0; setup.connections * receive_store(config.tcp.receive_buffer_bytes)],
         }
     }
 
@@ -116,10 +134,10 @@ impl Heap {
             routes: &mut self.routes,
             partials: &mut self.partials,
             mailboxes: &mut self.mailboxes,
-            connections: &mut [],
-            listeners: &mut [],
-            backlog: &mut [],
-            tcp_receive: &mut [],
+            connections: &mut self.connections,
+            listeners: &mut self.listeners,
+            backlog: &mut self.backlog,
+            tcp_receive: &mut self.tcp_receive,
         }
     }
 }
@@ -141,6 +159,10 @@ pub struct Setup {
     listens: bool,
     /// It sends echo requests.
     echoes: bool,
+    /// TCP ports of its applications.
+    tcp_ports: Vec<u16>,
+    /// Connections that its applications have at most.
+    connections: usize,
     rng: Rng,
 }
 
@@ -172,6 +194,7 @@ impl Setup {
 
         stack.lowpan.forward = config.stack.forward.of_stack();
         stack.lowpan.recover = config.stack.recover.of_stack();
+        stack.tcp = config.stack.tcp.of_stack();
 
         let number = index + 1;
         let depth = plan.routes.depth(index);
@@ -190,6 +213,11 @@ impl Setup {
         }
         ports.sort_unstable();
         ports.dedup();
+        let bulk = |bulk: &&config::Bulk| bulk.to == number;
+        let mut tcp_ports: Vec<u16> = config.bulk.iter().filter(bulk).map(|bulk| bulk.port).collect();
+        tcp_ports.sort_unstable();
+        tcp_ports.dedup();
+        let connections = streams_of(plan, index).count();
         let echoes = config.echo.iter().any(|echo| sends(&echo.from, echo.to));
         Self {
             index,
@@ -203,6 +231,8 @@ impl Setup {
             socket_queue: config.stack.socket_queue,
             listens: echoes || config.traffic.iter().any(|traffic| traffic.to == number),
             echoes,
+            tcp_ports,
+            connections,
             rng,
         }
     }
@@ -308,6 +338,7 @@ pub(crate) fn check(config: &Config) -> Result<(), Problem> {
     )?;
     within("hop_limit", stack.hop_limit.into(), 1, 255, "")?;
     stack.check_fragments()?;
+    stack.tcp.check()?;
     let prefix = config.link.prefix;
     if prefix.to_bits() as u64 != 0 || prefix.is_multicast() || prefix.is_unicast_link_local() {
         return Err(Problem::new(
@@ -349,11 +380,26 @@ fn routes(plan: &Plan) -> Vec<Vec<Route>> {
     (0..plan.nodes()).map(of).collect()
 }
 
+/// The transfers that begin or end at a node.
+fn streams_of(plan: &Plan, index: u16) -> impl Iterator<Item = Stream> + use<'_> {
+    let streams = stream::streams(&plan.config, &plan.routes, plan.nodes(), plan.seed);
+    let streams = streams.unwrap_or_default().into_iter();
+    streams.filter(move |stream| stream.from == index || stream.to == index)
+}
+
+/// Bytes of memory for a receive window: a ninth is for the bits that tell what came out of order.
+fn receive_store(window: u16) -> usize {
+    let store = usize::from(window).div_ceil(8) * 9;
+    debug_assert!(capacity(store) >= usize::from(window));
+    store
+}
+
 /// Whether anything but errors is sent to a node.
 fn is_addressed(plan: &Plan, index: u16) -> bool {
     let (number, depth) = (index + 1, plan.routes.depth(index));
     let config = &plan.config;
     config.traffic.iter().any(|traffic| traffic.to == number)
+        || streams_of(plan, index).next().is_some()
         || config
             .echo
             .iter()
@@ -368,18 +414,21 @@ pub struct StackHost<'m> {
     addresses: std::sync::Arc<[Ipv6Addr]>,
     sockets: Vec<(u16, MailboxId)>,
     replies: Option<MailboxId>,
+    streams: Streams,
 }
 
 impl<'m> StackHost<'m> {
     /// The stack of a node over its memory; `addresses` are those of all nodes.
     pub fn new(setup: Setup, memory: Memory<'m>, addresses: std::sync::Arc<[Ipv6Addr]>) -> Self {
-        let (stack, sockets, replies) = setup.build(memory);
+        let (mut stack, sockets, replies) = setup.build(memory);
+        let streams = Streams::listen(&mut stack, &setup.tcp_ports, BACKLOG);
         Self {
             stack: Some(stack),
             setup,
             addresses,
             sockets,
             replies,
+            streams,
         }
     }
 
@@ -490,6 +539,30 @@ impl Host for StackHost<'_> {
         Some(len.saturating_sub(icmpv6::HEADER_LEN))
     }
 
+    fn open_stream(
+        &mut self,
+        now: Instant,
+        number: u16,
+        stream: &Stream,
+        sink: &mut impl Sink,
+    ) -> Result<(), &'static str> {
+        let to = self.addresses[usize::from(stream.to)];
+        let stack = self.stack.as_mut().expect("a node that reboots is not driven");
+        let opened = self.streams.open(stack, now, (number, stream), to, sink);
+        opened.map_err(TcpError::name)
+    }
+
+    fn pump(&mut self, now: Instant, sink: &mut impl Sink, news: &mut Vec<(u16, News)>) {
+        if let Some(stack) = &mut self.stack {
+            self.streams.pump(stack, now, sink, news);
+        }
+    }
+
+    #[inline]
+    fn has_streams(&self) -> bool {
+        self.setup.connections > 0
+    }
+
     #[inline]
     fn listens(&self) -> bool {
         self.setup.listens
@@ -500,7 +573,8 @@ impl Host for StackHost<'_> {
             let memory = stack.into_memory(now, sink);
             // Random numbers must not repeat after a reboot.
             self.setup.stack.seed = self.setup.rng.bits();
-            let (stack, sockets, replies) = self.setup.build(memory);
+            let (mut stack, sockets, replies) = self.setup.build(memory);
+            self.streams = Streams::listen(&mut stack, &self.setup.tcp_ports, BACKLOG);
             self.stack = Some(stack);
             self.sockets = sockets;
             self.replies = replies;

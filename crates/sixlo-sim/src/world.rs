@@ -20,11 +20,13 @@ use crate::queue::{Class, Queue};
 use crate::radio::{Counters, Device};
 use crate::result::{NodeResult, RunResult, StackCounters};
 use crate::rng::{Purpose, Rng};
+use crate::stream::{self, News, Stream};
 use crate::time::Time;
 use crate::topology::{Network, Routes};
 
 mod driver;
 mod ended;
+mod streams;
 mod tap;
 
 /// Something that happens.
@@ -56,6 +58,11 @@ pub enum Event {
     App {
         /// The index of its flow.
         flow: u16,
+    },
+    /// The sender of a transfer opens its connection.
+    Stream {
+        /// The number of the transfer.
+        number: u16,
     },
     /// A frame that was held back reaches the stack.
     Late {
@@ -120,6 +127,7 @@ impl Plan {
         crate::stack_host::check(&self.config)?;
         // What these build is built again by the run; here they are asked whether it can be.
         app::flows(&self.config, &self.routes, nodes, self.seed)?;
+        stream::streams(&self.config, &self.routes, nodes, self.seed)?;
         Faults::new(&self.config, &self.routes, nodes, self.seed)?;
         for (i, reboot) in self.config.reboots.iter().enumerate() {
             if !(1..=nodes).contains(&reboot.node) {
@@ -222,6 +230,10 @@ pub struct World<'p, H, O> {
     flows: Vec<Flow>,
     /// Flows that have not sent all.
     active_flows: usize,
+    streams: Vec<Stream>,
+    accounts: Vec<streams::Account>,
+    /// Transfers that are not over.
+    active_streams: usize,
     end: Time,
     addresses: BTreeMap<LinkAddr, u16>,
     duplicates: u64,
@@ -232,6 +244,7 @@ pub struct World<'p, H, O> {
     touched: Vec<u16>,
     fates: Vec<(u16, Result<Signal, Loss>)>,
     payload: Vec<u8>,
+    news: Vec<(u16, News)>,
 }
 
 /// Builds what a radio needs of the world, leaving the rest of the node free.
@@ -261,6 +274,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
     pub fn new(plan: &'p Plan, hosts: impl Iterator<Item = H>, observer: &'p mut O) -> Result<Self, Problem> {
         let count = plan.nodes();
         let flows = app::flows(&plan.config, &plan.routes, count, plan.seed)?;
+        let streams = stream::streams(&plan.config, &plan.routes, count, plan.seed)?;
         let mut frames = Frames::default();
         let node = |(host, index): (H, u16)| Node {
             host,
@@ -306,6 +320,9 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             ledger: Ledger::new(),
             active_flows: flows.len(),
             flows,
+            active_streams: streams.len(),
+            accounts: streams.iter().map(streams::Account::new).collect(),
+            streams,
             end: plan.config.end_ms.map_or(Time::NEVER, Time::ms),
             addresses,
             duplicates: 0,
@@ -315,6 +332,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             touched: Vec::new(),
             fates: Vec::new(),
             payload: vec![0; PAYLOAD_ROOM],
+            news: Vec::new(),
         };
         world.schedule();
         Ok(world)
@@ -325,6 +343,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
         for (flow, at) in self.flows.iter().zip(0u16..) {
             self.queue.push(flow.start, Class::Rest, Event::App { flow: at });
         }
+        self.schedule_streams();
         for (reboot, index) in self.plan.config.reboots.iter().zip(0..) {
             self.queue
                 .push(Time::ms(reboot.at_ms), Class::Rest, Event::Off { reboot: index });
@@ -332,7 +351,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
         for node in 0..self.nodes.len() as u16 {
             self.service(node);
         }
-        if self.flows.is_empty() && self.end == Time::NEVER {
+        if self.flows.is_empty() && self.streams.is_empty() && self.end == Time::NEVER {
             self.end = Time::ms(self.plan.config.drain_ms);
         }
     }
@@ -359,9 +378,10 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
     /// All is sent and has met its end, and no end was prescribed.
     fn is_over(&self) -> bool {
         self.active_flows == 0
+            && self.active_streams == 0
             && self.ledger.live() == 0
             && self.plan.config.end_ms.is_none()
-            && !self.flows.is_empty()
+            && !(self.flows.is_empty() && self.streams.is_empty())
     }
 
     fn happen(&mut self, event: Event) {
@@ -387,6 +407,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             }
             Event::Ended { slot } => self.ended(slot),
             Event::App { flow } => self.application(flow),
+            Event::Stream { number } => self.open_stream(number),
             Event::Late { node: index, slot } => {
                 let signal = self.frames.get(slot).signal;
                 self.nodes[usize::from(index)].late.push_back((slot, signal));
@@ -420,11 +441,10 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             Some(again) => self.queue.push(again, Class::Rest, Event::App { flow: index }),
             None => {
                 self.active_flows -= 1;
-                if self.active_flows == 0 && self.end == Time::NEVER {
-                    self.end = now + Time::ms(self.plan.config.drain_ms);
-                }
+                self.sources_done();
             }
         }
+        let flow = &mut self.flows[usize::from(index)];
         let (from, to) = (flow.from, flow.to);
         let hops = self.plan.routes.hops(from, to);
         let record = Record::new(from, to, flow.number, sequence, flow.payload_bytes, hops, now);
@@ -432,6 +452,13 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
         flow.records.push(record);
         self.send(index, sequence, record);
         self.service(from);
+    }
+
+    /// Where no end is prescribed, the run goes on for a while after all sources are done.
+    fn sources_done(&mut self) {
+        if self.active_flows == 0 && self.active_streams == 0 && self.end == Time::NEVER {
+            self.end = self.now + Time::ms(self.plan.config.drain_ms);
+        }
     }
 
     /// Switches a node off as a reboot of the configuration says: all that it holds is lost.
@@ -541,9 +568,13 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             self.queue.inserted() - self.queue.len() as u64,
             self.ledger.live(),
         );
+        let accounts = self.accounts.into_iter().zip(0u16..);
+        let streams = accounts.map(|(account, number)| account.into_result(now, number, &self.ledger));
+        let streams = streams.collect();
         let (records, imbalances) = self.ledger.into_parts();
         let result = RunResult {
             records,
+            streams,
             nodes,
             duration: now,
             transmissions: self.transmissions,

@@ -7,6 +7,7 @@
 use crate::netdev::{IfaceId, TxOutcome};
 use crate::time::{Duration, Instant};
 use crate::wire::addr::LinkAddr;
+use crate::wire::tcp::Flags;
 
 /// The identity of a datagram, the same in all of its packets, fragments and copies, on every node that it passes.
 ///
@@ -432,6 +433,17 @@ pub enum Event {
         window: u16,
         interval: Option<Duration>,
         told: Told,
+    },
+    /// TCP sent a segment with `len` bytes of data (RFC 9293 section 3.1).
+    SegmentOut {
+        id: PktId,
+        from_port: u16,
+        to_port: u16,
+        flags: Flags,
+        seq: u32,
+        ack: u32,
+        len: u16,
+        window: u16,
     },
     /// The packet ended in a module.
     End { id: PktId, module: Module, end: End },

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::folder::OutputFolder;
 use super::plan::{Plan, RunSpec};
 use crate::files::replace;
-use crate::results::{self, DELIVERED, Datagram, Hops, Node, Run, Tables, field};
+use crate::results::{self, DELIVERED, Datagram, Hops, Node, Run, Tables, Transfer, Window, field};
 use crate::stats::Estimate;
 
 /// What a campaign found at one point of its grid.
@@ -29,6 +29,10 @@ pub struct PointResult {
     pub nodes: Vec<Node>,
     /// What became of the datagrams by the length of their route, run by run.
     pub hops: Vec<Vec<Hops>>,
+    /// The transfers over TCP, run by run.
+    pub transfers: Vec<Vec<Transfer>>,
+    /// The congestion windows of the transfers of the first run.
+    pub windows: Vec<Window>,
     /// Losses on the radio and in the stack, by kind and cause, over all runs.
     pub losses: BTreeMap<(String, String), u64>,
 }
@@ -81,9 +85,15 @@ impl Estimates {
 
 /// Writes the tables over all runs, from what the runs left on disk, and gives the results of all points.
 pub(super) fn all(plan: &Plan<'_>, folder: &OutputFolder, datagrams: bool) -> io::Result<Vec<PointResult>> {
-    let of_datagrams = datagrams.then_some(results::DATAGRAMS);
-    let others = [results::RUN, results::NODES, results::LOSSES, results::HOPS];
-    for table in others.into_iter().chain(of_datagrams) {
+    let single = [results::DATAGRAMS, results::WINDOWS];
+    let others = [
+        results::RUN,
+        results::NODES,
+        results::LOSSES,
+        results::HOPS,
+        results::TRANSFERS,
+    ];
+    for table in others.into_iter().chain(single.into_iter().filter(|_| datagrams)) {
         let name = if table == results::RUN { "runs.csv" } else { table };
         replace(&folder.path().join(name), |path| join(plan, folder, table, path))?;
     }
@@ -157,6 +167,11 @@ fn result(labels: Vec<String>, tables: Vec<Tables>) -> PointResult {
         .first()
         .map(|table| table.nodes.clone())
         .unwrap_or_default();
+    let transfers = tables.iter().map(|table| table.transfers.clone()).collect();
+    let windows = tables
+        .first()
+        .map(|table| table.windows.clone())
+        .unwrap_or_default();
     let (runs, hops): (Vec<Run>, _) = tables.into_iter().map(|table| (table.run, table.hops)).unzip();
     PointResult {
         labels,
@@ -166,6 +181,8 @@ fn result(labels: Vec<String>, tables: Vec<Tables>) -> PointResult {
         latencies_ms,
         nodes,
         hops,
+        transfers,
+        windows,
         losses,
     }
 }

@@ -31,13 +31,15 @@ const SCENARIO: &str = "scenario.toml";
 /// The folder of all runs in the output folder of a campaign.
 pub const RUNS: &str = "runs";
 /// Everything else that a campaign writes, and that `--force` may remove.
-const OVERALL: [&str; 8] = [
+const OVERALL: [&str; 10] = [
     SCENARIO,
     "runs.csv",
     "datagrams.csv",
     "nodes.csv",
     "losses.csv",
     "hops.csv",
+    "transfers.csv",
+    "windows.csv",
     "summary.csv",
     "report.html",
 ];

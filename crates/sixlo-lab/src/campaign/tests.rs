@@ -68,6 +68,8 @@ fn tables(run: &RunSpec<'_>) -> Tables {
             cause: "no-buffer".into(),
             count: 4_u64.saturating_sub(delivered),
         }],
+        transfers: Vec::new(),
+        windows: Vec::new(),
         hops: Vec::new(),
     }
 }

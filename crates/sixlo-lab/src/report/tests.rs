@@ -64,6 +64,8 @@ fn point(labels: &[&str], pdr: [f64; 3]) -> PointResult {
         lost: vec![("no-buffer".into(), 25), ("link-no-ack".into(), 5)],
         latencies_ms: BTreeMap::from([(1, (vec![10.0, 20.0], 1)), (2, (vec![30.0], 29))]),
         nodes: (1..=4).map(node).collect(),
+        transfers: Vec::new(),
+        windows: Vec::new(),
         hops: Vec::new(),
         losses: BTreeMap::from([(("radio".to_owned(), "collision".to_owned()), 300)]),
     }

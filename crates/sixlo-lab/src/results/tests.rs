@@ -36,6 +36,20 @@ fn tables() -> Tables {
             ..Node::default()
         }],
         losses: Vec::new(),
+        transfers: vec![Transfer {
+            source: 3,
+            destination: 1,
+            bytes: 1_000_000_000_007,
+            failure: "connection reset, \"by peer\"".to_owned(),
+            goodput_kbps: Some(12.25),
+            ..Transfer::default()
+        }],
+        windows: vec![Window {
+            source: 3,
+            destination: 1,
+            at_s: 0.008_256,
+            window_bytes: 1_848,
+        }],
         hops: vec![Hops {
             hops: 3,
             sent: 2,
@@ -61,6 +75,7 @@ fn single_datagrams_that_were_not_wanted_leave_no_table_and_all_else_is_there() 
     assert!(!folder.path().join(DATAGRAMS).exists());
     let expected = Tables {
         datagrams: Vec::new(),
+        windows: Vec::new(),
         ..tables()
     };
     assert_eq!(Tables::read(folder.path()).unwrap(), expected);

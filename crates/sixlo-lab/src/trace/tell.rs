@@ -97,6 +97,16 @@ pub(super) fn event(line: &Line<'_>) -> String {
             )
         }
         "frame-done" => outcome(line),
+        "segment-out" => format!(
+            "sends {} from port {} to {}: sequence {}, {} bytes, acknowledges {}, window {}",
+            word("flags"),
+            word("from_port"),
+            word("to_port"),
+            word("seq"),
+            word("len"),
+            word("ack"),
+            word("window")
+        ),
         "end" => ended(line),
         other => format!("{other} {}", line.detail),
     };

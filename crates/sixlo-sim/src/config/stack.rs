@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forward, Mark, Recover, Strategy};
+use super::{Forward, Mark, Recover, Strategy, Tcp};
 
 /// Channel, PAN and addresses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,6 +121,8 @@ pub struct Stack {
     pub recover: Recover,
     /// When what a node forwards is marked because it meets congestion.
     pub mark: Mark,
+    /// TCP.
+    pub tcp: Tcp,
 }
 
 impl Default for Stack {
@@ -144,6 +146,7 @@ impl Default for Stack {
             forward: Forward::default(),
             recover: Recover::default(),
             mark: Mark::default(),
+            tcp: Tcp::default(),
         }
     }
 }

@@ -7,7 +7,6 @@
 use sixlo::netdev::RxInfo;
 use sixlo::wire::ieee802154::{FrameType, Header};
 
-use super::tap::Tap;
 use super::{Event, World, cx};
 use crate::app;
 use crate::config::WhenReceiving;
@@ -23,7 +22,7 @@ use crate::time::Time;
 /// Builds the sink of a node.
 macro_rules! tap {
     ($world:expr, $node:expr, $index:expr) => {
-        Tap {
+        $crate::world::tap::Tap {
             now: $world.now,
             node: $index,
             ledger: &mut $world.ledger,
@@ -34,6 +33,8 @@ macro_rules! tap {
     };
 }
 
+pub(super) use tap;
+
 impl<H: Host, O: Observer> World<'_, H, O> {
     /// Lets a node do all that it can do now.
     pub(super) fn service(&mut self, index: u16) {
@@ -42,7 +43,10 @@ impl<H: Host, O: Observer> World<'_, H, O> {
         if !node.up || node.cpu_until > self.now {
             return;
         }
-        if node.host.listens() {
+        if node.host.has_streams() {
+            self.pump(index);
+        }
+        if self.nodes[usize::from(index)].host.listens() {
             self.deliver(index);
         }
         let node = &mut self.nodes[usize::from(index)];
@@ -119,7 +123,7 @@ impl<H: Host, O: Observer> World<'_, H, O> {
     }
 
     /// The CPU of a node is busy for a while, from when it is done with what it does now.
-    fn compute(&mut self, index: u16, time: Time) {
+    pub(super) fn compute(&mut self, index: u16, time: Time) {
         if time > Time::ZERO {
             let node = &mut self.nodes[usize::from(index)];
             node.cpu_until = node.cpu_until.max(self.now) + time;

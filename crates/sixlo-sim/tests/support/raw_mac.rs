@@ -15,6 +15,7 @@ use sixlo_sim::config::{Config, Disc, Medium, Place, Topology};
 use sixlo_sim::host::{Host, Service};
 use sixlo_sim::observer::Observer;
 use sixlo_sim::result::RunResult;
+use sixlo_sim::stream::{News, Stream};
 use sixlo_sim::world::{Plan, World};
 
 /// Data frames that nodes got: when, at which node, and their sequence numbers.
@@ -210,6 +211,22 @@ impl Host for RawMac {
 
     fn take(&mut self, _: Instant, _: &mut [u8], _: &mut impl Sink) -> Option<usize> {
         None
+    }
+
+    fn open_stream(
+        &mut self,
+        _now: Instant,
+        _number: u16,
+        _stream: &Stream,
+        _sink: &mut impl Sink,
+    ) -> Result<(), &'static str> {
+        Err("there is no TCP")
+    }
+
+    fn pump(&mut self, _now: Instant, _sink: &mut impl Sink, _news: &mut Vec<(u16, News)>) {}
+
+    fn has_streams(&self) -> bool {
+        false
     }
 
     fn listens(&self) -> bool {

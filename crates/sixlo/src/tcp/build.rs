@@ -68,12 +68,29 @@ impl Draft<'_> {
             .buf
             .write_bytes(&packet, ipv6::HEADER_LEN + 16, &sum.to_be_bytes());
         match written {
-            Ok(()) => Ok(packet),
+            Ok(()) => {
+                self.tell(cx, &packet);
+                Ok(packet)
+            }
             Err(no_room) => {
                 let _ended = cx.drop(packet, Module::Tcp, no_room.reason());
                 Err(no_room.reason())
             }
         }
+    }
+
+    fn tell<S: Sink>(&self, cx: &mut Cx<'_, '_, S>, packet: &Pkt) {
+        let id = cx.core.buf.id(packet);
+        cx.event(Event::SegmentOut {
+            id,
+            from_port: self.ends.local_port,
+            to_port: self.ends.remote_port,
+            flags: self.flags,
+            seq: self.seq.0,
+            ack: self.ack.0,
+            len: self.data.map_or(0, |(_, _, bytes)| bytes as u16),
+            window: self.window,
+        });
     }
 
     /// Writes the headers, without their checksum; says how long they are.

@@ -52,6 +52,15 @@ impl Flags {
         self.0 & flags.0 != 0
     }
 
+    /// Their names, in the order of [`Flags::NAMES`].
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let set = move |(name, bit): (&'static str, u32)| (self.0 & 1 << bit != 0).then_some(name);
+        Self::NAMES.into_iter().zip(0..).filter_map(set)
+    }
+
+    /// The name of each bit, from the lowest on (RFC 9293 section 3.1, RFC 3168 section 6.1).
+    pub const NAMES: [&'static str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
+
     /// These, without `flags`.
     #[inline]
     pub const fn without(self, flags: Self) -> Self {
