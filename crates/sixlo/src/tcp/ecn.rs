@@ -34,7 +34,9 @@ impl Connection {
 
     /// What an acknowledgement says of the way to the peer (section 6.1.2): once for each window.
     pub(super) fn heed_congestion(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) {
-        let told = self.flags.ecn && segment.flags.contains(Flags::ECE);
+        // The flag of a SYN agrees on it and tells of nothing.
+        let told =
+            self.flags.ecn && segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::SYN);
         if told && self.recovery == Recovery::None && self.una.ge(self.ecn_recover) {
             let flight = self.max - self.una;
             self.report(config, now, flight, &Report::Ecn { sent_at: now });

@@ -42,7 +42,7 @@ impl Connection {
             self.flags.output = true;
             if self.gives_up(cx.now, config) {
                 self.abort(cx, Some(self.silence()));
-            } else if self.flags.persisting {
+            } else if self.flags.persisting || (self.wnd == 0 && self.queued(&cx.core.buf) > 0) {
                 self.probe(cx.now, config);
             } else {
                 self.time_out(cx.now, config);
@@ -97,6 +97,11 @@ impl Connection {
 
     /// The window is probed with one byte (RFC 9293 section 3.8.6.1).
     fn probe(&mut self, now: Instant, config: &TcpConfig) {
+        if !self.flags.persisting {
+            // The window was closed while data was under way: all of it waits (section 3.8.6, MUST-35).
+            self.retries = 0;
+            self.begin_again();
+        }
         self.retries = self.retries.saturating_add(1);
         self.flags.force = true;
         self.arm_persist(now, config);

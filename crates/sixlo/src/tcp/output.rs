@@ -3,6 +3,7 @@
 use super::build::Draft;
 use super::config::TcpConfig;
 use super::connection::Connection;
+use super::receive::capacity;
 use super::recovery::Recovery;
 use super::scoreboard::Next;
 use super::state::State;
@@ -356,7 +357,7 @@ impl Connection {
     fn window_to_announce(&self, storage_len: usize) -> u16 {
         let room = self.receive_room(storage_len);
         let promised = self.promised();
-        let small = room < storage_len as u32 / 4 && room < u32::from(self.mss);
+        let small = room < capacity(storage_len) as u32 / 4 && room < u32::from(self.mss);
         let window = if small { promised } else { room.max(promised) };
         window.min(u32::from(u16::MAX)) as u16
     }
@@ -367,7 +368,7 @@ impl Connection {
         let more = self.receive_room(storage_len).saturating_sub(promised);
         self.state.may_receive()
             && more > 0
-            && (more >= 2 * u32::from(self.mss) || 2 * more >= storage_len as u32)
+            && (more >= 2 * u32::from(self.mss) || 2 * more >= capacity(storage_len) as u32)
     }
 
     /// A segment went out.

@@ -52,12 +52,18 @@ impl Connection {
         }
         self.flags.output = true;
         self.duplicates = self.duplicates.saturating_add(1);
-        if !self.flags.sack && self.recovery != Recovery::Timeout {
-            // Each says that a segment has left the network (RFC 3042, RFC 6582 section 3.2 step 3).
-            self.left = self.left.saturating_add(self.mss).min(self.flight_u16());
-        }
         if self.recovery == Recovery::None && self.is_lost() {
             self.begin_recovery(config, now);
+        }
+        if !self.flags.sack && self.recovery != Recovery::Timeout {
+            // Each says that a segment has left the network (RFC 3042, RFC 6582 section 3.2 step 3). As they may be made up,
+            // not more than two before recovery, and not more than were under way when it began (RFC 5681 section 3.2 (4)).
+            let most = match self.recovery {
+                Recovery::Fast => self.recover - self.una,
+                _ => 2 * u32::from(self.mss),
+            };
+            let most = u16::try_from(most).unwrap_or(u16::MAX).min(self.flight_u16());
+            self.left = self.left.saturating_add(self.mss).min(most);
         }
     }
 
