@@ -126,6 +126,7 @@ macro_rules! node {
                 listeners: &mut [],
                 backlog: &mut [],
                 tcp_receive: &mut [],
+                loans: &mut [],
             };
             if let Ok(stack) = stack::Stack::new(memory, &stack::Config::new(2)) {
                 let stack = STACK.write(stack);

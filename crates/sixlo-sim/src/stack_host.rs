@@ -138,6 +138,7 @@ impl Heap {
             listeners: &mut self.listeners,
             backlog: &mut self.backlog,
             tcp_receive: &mut self.tcp_receive,
+            loans: &mut [],
         }
     }
 }

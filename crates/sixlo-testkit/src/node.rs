@@ -120,6 +120,7 @@ impl Store {
             listeners: &mut [],
             backlog: &mut [],
             tcp_receive: &mut [],
+            loans: &mut [],
         }
     }
 }

@@ -20,6 +20,7 @@ mod tail;
 mod tests;
 mod write;
 
+pub use arena::Loan;
 pub use meta::{Class, Meta, NoRoom};
 pub use slot::{Done, Kept, Pile, Pkt, Queue, Seg, Slot};
 
@@ -89,6 +90,18 @@ impl<'a> PktBuf<'a> {
             link -= 1;
         }
         Ok(buf)
+    }
+
+    /// The same with room for bytes that are lent for ever ([`lend`](Self::lend)): one place for each loan that is in use.
+    #[must_use]
+    pub fn with_loans(mut self, loans: &'a mut [Loan]) -> Self {
+        self.arena.set_loans(loans);
+        self
+    }
+
+    /// Gives the table of loans back.
+    pub fn take_loans(&mut self) -> &'a mut [Loan] {
+        self.arena.take_loans()
     }
 
     /// The memory back, bytes in whole units of 4. What the packets held is lost.

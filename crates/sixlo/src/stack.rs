@@ -67,7 +67,8 @@ impl<'a> Stack<'a> {
             return Err(NotEnough::Timers);
         }
         let buf = PktBuf::new(memory.bytes, memory.segs, memory.slots, config.reserve_bytes)
-            .map_err(|_| NotEnough::Bytes)?;
+            .map_err(|_| NotEnough::Bytes)?
+            .with_loans(memory.loans);
         let registry = Registry::new(memory.receivers);
         let mut rng = Rng::new(config.seed);
         let tag = rng.next_u32() as u16;
@@ -151,7 +152,8 @@ impl<'a> Stack<'a> {
             backlog,
             receive,
         } = tcp.into_tables();
-        let (buf, registry, timers) = self.core.into_parts();
+        let (mut buf, registry, timers) = self.core.into_parts();
+        let loans = buf.take_loans();
         let (bytes, segs, slots) = buf.into_parts();
         Memory {
             bytes,
@@ -176,6 +178,7 @@ impl<'a> Stack<'a> {
             listeners,
             backlog,
             tcp_receive: receive,
+            loans,
         }
     }
 

@@ -30,6 +30,7 @@ mod input;
 pub mod isn;
 mod listen;
 mod output;
+mod predict;
 pub mod receive;
 mod recovery;
 pub mod scoreboard;

@@ -148,3 +148,39 @@ fn timestamps_are_echoed_measured_and_protect_against_old_segments() {
     send!(t, 70, "P. 21(10) ack 101 win 4096");
     t.quiet(1000);
 }
+
+/// What a node has in its program.
+static PAGE: [u8; 3000] = {
+    let mut page = [0; 3000];
+    let mut n = 0;
+    while n < page.len() {
+        let number = n as u32 + 101;
+        page[n] = (number ^ number >> 8 ^ 0x5a) as u8;
+        n += 1;
+    }
+    page
+};
+
+#[test]
+fn what_is_lent_is_sent_from_where_it_lies_between_what_is_copied() {
+    let mut t = Trace::established(|config| config.tcp.send_buffer = 4000);
+    t.write(100);
+    assert_eq!(t.stack.tcp_lend(t.now, t.id(), &PAGE, &mut ()), Ok(3000));
+    t.written += 3000;
+    t.write(50);
+    // 150 bytes of copies, and headers.
+    assert!(t.stack.buffer().high_water() < 1500, "{}", t.stack.buffer().high_water());
+    recv!(t, 0, "P. 1(100) ack 1");
+    for seq in (101..2601).step_by(500) {
+        recv!(t, 0, ". {seq}(500) ack 1");
+    }
+    recv!(t, 0, "P. 2601(500) ack 1");
+    // What is lost is sent again from there.
+    send!(t, 10, ". 1 ack 101 win 4096");
+    recv!(t, 1010, ". 101(500) ack 1");
+    send!(t, 1100, ". 1 ack 3101 win 4096");
+    recv!(t, 1100, "P. 3101(50) ack 1");
+    t.abort().unwrap();
+    t.seen.clear();
+    t.assert_idle();
+}

@@ -53,6 +53,7 @@ fn memory() -> Memory<'static> {
         listeners: &mut [],
         backlog: &mut [],
         tcp_receive: &mut [],
+        loans: &mut [],
     }
 }
 

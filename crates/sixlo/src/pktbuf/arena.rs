@@ -5,10 +5,13 @@
 //! of those that are free: who looks for room goes from chunk to chunk and takes the first free chunks in a row that
 //! are large enough together. In front of all that lies a mark before which nothing is free.
 
+mod loans;
 mod tail;
 
 use super::Class;
 use crate::wire::copy;
+pub use loans::Loan;
+pub(super) use loans::is_lent;
 use tail::Open;
 
 /// Bytes in a unit. Chunks begin at multiples of it and their sizes are multiples of it.
@@ -36,6 +39,7 @@ pub(super) struct Arena<'a> {
     reserve: [usize; 2],
     high_water: usize,
     open: Open,
+    loans: &'a mut [Loan],
 }
 
 impl<'a> Arena<'a> {
@@ -56,6 +60,7 @@ impl<'a> Arena<'a> {
             reserve,
             high_water: 0,
             open: Open::NONE,
+            loans: &mut [],
         };
         arena.set_head(1, total, 0);
         arena.make_stale(1);
@@ -110,6 +115,9 @@ impl<'a> Arena<'a> {
 
     /// One more reference to a chunk. There are at most as many as segments, which are fewer than the count can take.
     pub(super) fn share(&mut self, chunk: u16) {
+        if is_lent(chunk) {
+            return self.share_loan(chunk);
+        }
         let chunk = usize::from(chunk);
         let (size, count) = self.head(chunk);
         debug_assert!(size & IN_USE != 0, "share of a free chunk");
@@ -119,6 +127,9 @@ impl<'a> Arena<'a> {
     /// One reference less; without any the chunk is free.
     #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn release(&mut self, chunk: u16) {
+        if is_lent(chunk) {
+            return self.release_loan(chunk);
+        }
         self.close();
         let chunk = usize::from(chunk);
         let (mut size, mut count) = self.head(chunk);
@@ -139,14 +150,17 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Whether the chunk has more than one reference.
+    /// Whether the chunk has more than one reference, or is none of the arena: it must not be written to.
     #[inline]
     pub(super) fn is_shared(&self, chunk: u16) -> bool {
-        self.head(chunk.into()).1 & !TRANSMIT > 1
+        self.head(chunk.into()).1 & !TRANSMIT != 1
     }
 
     /// The class that the chunk is charged to.
     pub(super) fn class(&self, chunk: u16) -> Class {
+        if is_lent(chunk) {
+            return Class::Transmit;
+        }
         class_of(self.head(chunk.into()).1)
     }
 

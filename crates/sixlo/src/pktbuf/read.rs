@@ -107,7 +107,8 @@ impl<'a> PktBuf<'a> {
         let at = Arena::address(first.chunk, first.start) + pos;
         match self.arena.bytes(at, len).get(..len) {
             Some(bytes) => out.copy_from_slice(bytes),
-            None => return 0,
+            // A loan, or an error of the stack itself.
+            None => return self.copy_pieces(p, pos, out),
         }
         len
     }
@@ -150,7 +151,10 @@ impl<'s> Iterator for Pieces<'s, '_> {
                 next => Some(&self.buf.segs[next]),
             };
             let at = Arena::address(here.chunk, here.start);
-            let bytes = self.buf.arena.bytes(at, usize::from(here.len));
+            let mut bytes = self.buf.arena.bytes(at, usize::from(here.len));
+            if bytes.is_empty() && here.len > 0 {
+                bytes = self.buf.arena.lent(here.chunk, here.start, here.len.into());
+            }
             match bytes.get(self.skip..) {
                 Some(piece) if !piece.is_empty() => {
                     self.skip = 0;

@@ -6,6 +6,7 @@ use crate::netapi::Ty;
 use crate::netdev::IfaceId;
 use crate::wire::addr::LinkAddr;
 
+mod loans;
 mod model;
 mod room;
 

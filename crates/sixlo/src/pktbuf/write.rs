@@ -1,6 +1,6 @@
 //! What changes the bytes of a packet.
 
-use super::arena::Arena;
+use super::arena::{Arena, is_lent};
 use super::slot::Owner;
 use super::{Done, NoRoom, Pkt, PktBuf, Seg};
 use crate::wire::copy;
@@ -62,11 +62,80 @@ impl PktBuf<'_> {
         if offset.saturating_add(len) > self.len(p) {
             return Err(NoRoom::Bytes);
         }
-        let window = self.share(p)?;
-        self.mark(&window, offset);
-        self.discard_marked(&window);
-        self.truncate(&window, len);
+        if self.free_slot == 0 {
+            return Err(NoRoom::Slots);
+        }
+        let (mut at, before) = self.find(p, self.marked(p) + offset);
+        let mut skip = (self.marked(p) + offset - before) as u16;
+        let (mut first, mut tail, mut left) = (Seg::EMPTY, 0, len as u16);
+        loop {
+            let seg = *self.seg(p, at);
+            let piece = Seg {
+                start: seg.start + skip,
+                len: (seg.len - skip).min(left),
+                next: 0,
+                ..seg
+            };
+            (skip, left) = (0, left - piece.len);
+            if first.chunk == 0 {
+                first = piece;
+            } else if let Some(next) = self.take_seg(piece) {
+                match tail {
+                    0 => first.next = next,
+                    tail => self.segs[tail].next = next,
+                }
+                tail = next;
+            } else {
+                self.arena.release(first.chunk);
+                self.release_chain(first.next);
+                return Err(NoRoom::Segments);
+            }
+            self.arena.share(piece.chunk);
+            at = seg.next;
+            if left == 0 || at == 0 {
+                break;
+            }
+        }
+        let window = self.take_slot(first)?;
+        self.slots[window.link()].total = len as u16 - left;
         Ok(window)
+    }
+
+    /// Hangs bytes that are lent for ever behind those of `p`, or makes a packet of them if there is none; in any case no
+    /// byte is copied. Gives the packet if one was made.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom::Slots`] or [`NoRoom::Segments`], also where the table of loans is full; [`NoRoom::Bytes`] if a packet
+    /// would exceed 65,535 bytes.
+    pub fn lend(&mut self, p: Option<&Pkt>, bytes: &'static [u8]) -> Result<Option<Pkt>, NoRoom> {
+        let total = p.map_or(0, |p| usize::from(self.slots[p.link()].total));
+        if total.saturating_add(bytes.len()) > BYTES_MAX {
+            return Err(NoRoom::Bytes);
+        }
+        let free = if p.is_some() {
+            self.free_seg
+        } else {
+            self.free_slot
+        };
+        if free == 0 {
+            return Err(NoRoom::Slots);
+        }
+        let lent = Seg {
+            chunk: self.arena.lend(bytes).ok_or(NoRoom::Segments)?,
+            start: 0,
+            len: bytes.len() as u16,
+            next: 0,
+        };
+        let Some(p) = p else {
+            return self.take_slot(lent).map(Some);
+        };
+        let (tail, _) = self.find(p, usize::MAX);
+        if let Some(at) = self.take_seg(lent) {
+            self.seg_mut(p, tail).next = at;
+            self.slots[p.link()].total += lent.len;
+        }
+        Ok(None)
     }
 
     /// The `n` bytes that begin `offset` bytes behind the cursor, to be written. Segments are copied as for
@@ -311,7 +380,11 @@ impl PktBuf<'_> {
         let mut seg = first;
         loop {
             let len = usize::from(seg.len);
-            self.arena.copy(Arena::address(seg.chunk, seg.start), to, len);
+            if is_lent(seg.chunk) {
+                self.arena.copy_loan(seg.chunk, seg.start, to, len);
+            } else {
+                self.arena.copy(Arena::address(seg.chunk, seg.start), to, len);
+            }
             self.arena.release(seg.chunk);
             to += len;
             let at = seg.next;

@@ -6,7 +6,7 @@ use crate::lowpan::{Inbound, Peer, Reassembly, Transfer, Vrb};
 use crate::mac::duplicates::Seen;
 use crate::netif::Interface;
 use crate::netreg::Entry;
-use crate::pktbuf::{Seg, Slot};
+use crate::pktbuf::{Loan, Seg, Slot};
 use crate::sock::Mailbox;
 use crate::tcp::{Connection, HalfOpen, Listener};
 use crate::timers::Timer;
@@ -58,6 +58,8 @@ pub struct Memory<'a> {
     pub backlog: &'a mut [HalfOpen],
     /// Receive buffers of TCP, shared out in equal parts among the connections.
     pub tcp_receive: &'a mut [u8],
+    /// Pieces of data that TCP may send at once from where the application has them for ever.
+    pub loans: &'a mut [Loan],
 }
 
 impl Memory<'_> {
@@ -116,6 +118,7 @@ pub struct Fixed<
     listeners: [Listener; LISTENERS],
     backlog: [HalfOpen; BACKLOG],
     tcp_receive: [u8; RECEIVE],
+    loans: [Loan; CONNECTIONS],
 }
 
 /// Lines of the registry of a [`Fixed`], for sockets and registrations.
@@ -177,6 +180,7 @@ impl<
             listeners: [Listener::EMPTY; LISTENERS],
             backlog: [HalfOpen::EMPTY; BACKLOG],
             tcp_receive: [0; RECEIVE],
+            loans: [Loan::EMPTY; CONNECTIONS],
         }
     }
 
@@ -205,6 +209,7 @@ impl<
             listeners: &mut self.listeners,
             backlog: &mut self.backlog,
             tcp_receive: &mut self.tcp_receive,
+            loans: &mut self.loans,
         }
     }
 }

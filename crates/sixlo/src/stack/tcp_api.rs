@@ -105,6 +105,24 @@ impl Stack<'_> {
         self.tcp_call(now, sink, |tcp, cx| tcp.send(cx, connection, bytes))
     }
 
+    /// Sends data that lies where it is for ever, without a copy: it takes no room in the packet buffer, and so may be more than
+    /// the send buffer holds. Says how many bytes were taken.
+    ///
+    /// # Errors
+    ///
+    /// [`TcpError::WouldBlock`] if the connection holds 65,000 bytes already, [`TcpError::NoRoom`] if all of
+    /// [`Memory::loans`](super::Memory::loans) are in use or the packet buffer is full, [`TcpError::ShutDown`],
+    /// [`TcpError::NotOpen`], or why the connection ended.
+    pub fn tcp_lend(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        bytes: &'static [u8],
+        sink: &mut impl Sink,
+    ) -> Result<usize, TcpError> {
+        self.tcp_call(now, sink, |tcp, cx| tcp.lend(cx, connection, bytes))
+    }
+
     /// Room for `len` bytes at the end of the send buffer, in one piece, to be written by the application: no byte is copied
     /// between that and the device's frame. [`tcp_commit`](Self::tcp_commit) sends what was written. Room that was reserved
     /// before and not committed is given back; so it is by [`tcp_send`](Self::tcp_send).

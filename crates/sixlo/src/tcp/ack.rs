@@ -50,7 +50,12 @@ impl Connection {
     }
 
     /// The peer has everything before the acknowledgement number.
-    fn acked_until<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig, segment: &Segment) {
+    pub(super) fn acked_until<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        config: &TcpConfig,
+        segment: &Segment,
+    ) {
         let bytes = segment.ack - self.una;
         let queued = self.queued(&cx.core.buf);
         let fin_acked = self.state.sends_fin() && bytes > queued;

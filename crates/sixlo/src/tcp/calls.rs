@@ -210,6 +210,24 @@ impl Tcp<'_> {
         Ok(n)
     }
 
+    /// Sends data that the application lends for ever.
+    pub fn lend<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        id: ConnectionId,
+        bytes: &'static [u8],
+    ) -> Result<usize, TcpError> {
+        let place = self.writable(id)?;
+        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let n = connection.lend(cx, bytes)?;
+        connection.flags.output = true;
+        self.wake = true;
+        Ok(n)
+    }
+
     /// Reserves room to write into.
     pub fn reserve<S: Sink>(
         &mut self,

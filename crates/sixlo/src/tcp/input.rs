@@ -159,6 +159,9 @@ impl Connection {
         segment: &mut Segment,
         packet: &Pkt,
     ) -> Answer {
+        if self.take_predicted(cx, config, storage, segment, packet) {
+            return Answer::Taken;
+        }
         if self.state == State::SynSent {
             match self.syn_sent(cx, config, storage, segment) {
                 Ok(()) => {}
@@ -476,7 +479,7 @@ impl Connection {
     }
 
     /// The next acknowledgement may wait, unless one waits already (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2).
-    fn delay_ack(&mut self, now: Instant, config: &TcpConfig) {
+    pub(super) fn delay_ack(&mut self, now: Instant, config: &TcpConfig) {
         let second = self.ack_at.is_set() || self.rcv_nxt - self.acked >= 2 * u32::from(self.mss);
         if second || config.delayed_ack.as_micros() == 0 {
             self.flags.ack_now = true;

@@ -5,14 +5,18 @@ use super::config::TcpConfig;
 use super::connection::Connection;
 use super::error::TcpError;
 use crate::ground::Cx;
-use crate::pktbuf::{Class, PktBuf};
-use crate::trace::{End, Module, PktId, Reason, Sink};
+use crate::pktbuf::{Class, Kept, PktBuf};
+use crate::trace::{End, Event, Module, PktId, Reason, Sink};
 
 /// What data to be sent leaves of the packet buffer, beside the segments that a window on all of it takes: room for a header,
 /// and for a frame that comes in with an acknowledgement. Else data that is not acknowledged could keep its own
 /// acknowledgement out.
 const SEGS_SPARE: u8 = 4;
 const BYTES_SPARE: usize = 256;
+
+/// Bytes that one send buffer holds at most, lent ones counted: less than a packet can hold, so that sequence numbers of what
+/// is outstanding fit 16 bits.
+const LENT_MAX: usize = 65_000;
 
 impl Connection {
     /// Bytes that may still be handed over.
@@ -82,6 +86,34 @@ impl Connection {
         }
         self.reserved = 0;
         Ok(n)
+    }
+
+    /// Hangs bytes that are lent for ever behind what is there, as many as a packet can hold; says how many.
+    pub(super) fn lend<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        bytes: &'static [u8],
+    ) -> Result<usize, TcpError> {
+        self.cut_reserved(cx, 0);
+        let held = self.queued(&cx.core.buf) as usize;
+        let fits = LENT_MAX.saturating_sub(held).min(bytes.len());
+        let bytes = bytes.get(..fits).unwrap_or_default();
+        if bytes.is_empty() {
+            return Err(TcpError::WouldBlock);
+        }
+        let made = cx.core.buf.lend(self.data.as_ref().map(Kept::pkt), bytes);
+        if let Some(packet) = made.map_err(|_| TcpError::NoRoom)? {
+            let id = cx.sink.identity();
+            cx.core.buf.set_id(&packet, id);
+            cx.event(Event::Start {
+                id,
+                module: Module::Tcp,
+                len: fits as u16,
+                cause: PktId::NONE,
+            });
+            self.data = Some(cx.core.buf.keep(packet));
+        }
+        Ok(fits)
     }
 
     /// Gives back the first `n` bytes, which were acknowledged.

@@ -49,6 +49,7 @@ fn tiny(k: usize) -> Stack<'static> {
         listeners: &mut [],
         backlog: &mut [],
         tcp_receive: &mut [],
+        loans: &mut [],
     };
     let mut stack = Stack::new(memory, &Config::new(k as u64)).expect("it suffices");
     let config = IfaceConfig {

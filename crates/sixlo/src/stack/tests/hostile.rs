@@ -155,6 +155,7 @@ fn memory(bytes: usize, packets: usize, reassemblies: usize) -> Memory<'static> 
         listeners: &mut [],
         backlog: &mut [],
         tcp_receive: &mut [],
+        loans: &mut [],
     }
 }
 
