@@ -169,7 +169,11 @@ fn what_is_lent_is_sent_from_where_it_lies_between_what_is_copied() {
     t.written += 3000;
     t.write(50);
     // 150 bytes of copies, and headers.
-    assert!(t.stack.buffer().high_water() < 1500, "{}", t.stack.buffer().high_water());
+    assert!(
+        t.stack.buffer().high_water() < 1500,
+        "{}",
+        t.stack.buffer().high_water()
+    );
     recv!(t, 0, "P. 1(100) ack 1");
     for seq in (101..2601).step_by(500) {
         recv!(t, 0, ". {seq}(500) ack 1");
