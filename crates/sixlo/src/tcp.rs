@@ -11,7 +11,7 @@ use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
 use crate::rng::Rng;
-use crate::time::{Duration, Instant, earliest};
+use crate::time::{Duration, Instant, earliest, place_of_earliest};
 use crate::trace::{Reason, Sink};
 pub use crate::wire::tcp::seq;
 use crate::wire::tcp::seq::Seq;
@@ -201,11 +201,17 @@ impl<'a> Tcp<'a> {
         self.connections.iter().position(open)
     }
 
-    /// A place for a connection.
+    /// A place for a connection: a free one, or else that of the connection that has been in TIME-WAIT longest of those that
+    /// no application has (FreeBSD): else whoever closes first could not talk to anybody for a minute.
     fn free_place(&self) -> Option<usize> {
         let most = self.connections.len().min(usize::from(u8::MAX));
         let places = self.connections.get(..most)?;
-        places.iter().position(Connection::is_free)
+        let waits = |(place, it): (usize, &Connection)| {
+            let over = it.state == State::TimeWait && !it.flags.owned;
+            Some((place, it.end_at.get().filter(|_| over)?))
+        };
+        let free = places.iter().position(Connection::is_free);
+        free.or_else(|| place_of_earliest(places.iter().enumerate().filter_map(waits)))
     }
 
     /// The initial sequence number of a connection.

@@ -337,12 +337,15 @@ impl Tcp<'_> {
     /// The application is done with the connection; the stack ends it in good order by itself.
     pub fn close<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: ConnectionId) -> Result<(), TcpError> {
         let place = self.owned(id)?;
-        let Some((connection, _, config)) = self.connection(place) else {
+        let Some((connection, storage, config)) = self.connection(place) else {
             return Err(TcpError::NotOpen);
         };
         let _open = connection.shut(cx);
         connection.flags.owned = false;
-        if connection.state != State::TimeWait {
+        // Nobody will read it, and the peer's FIN may need the room.
+        let unread = connection.receive.len();
+        connection.receive.consume(storage.len(), unread);
+        if !matches!(connection.state, State::TimeWait | State::SynReceived) {
             connection.end_at = Deadline::NONE;
         }
         if connection.state == State::FinWait2 {

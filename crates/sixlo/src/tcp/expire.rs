@@ -91,7 +91,9 @@ impl Connection {
     /// Whether the peer was silent too long (RFC 9293 section 3.8.3, R2, and the user time-out of section 3.9.1.1).
     fn gives_up(&self, now: Instant, config: &TcpConfig) -> bool {
         let since = self.progress_at.get().unwrap_or(now);
-        let too_often = self.retries >= config.retries_max && !self.flags.persisting;
+        // A window is probed as long as the peer answers (section 3.8.6.1), if an application waits for it.
+        let counts = !(self.flags.persisting && self.flags.owned);
+        let too_often = self.retries >= config.retries_max && counts;
         self.state.is_synchronized() && (too_often || now.since(since) >= config.user_timeout)
     }
 

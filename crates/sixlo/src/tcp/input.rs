@@ -112,7 +112,10 @@ impl Tcp<'_> {
             Some(listener) if !flags.contains(Flags::ACK) => {
                 // What has neither is not worth an answer (3.10.7.2, fourth); SYN and FIN at once is no SYN of anybody's
                 // (FreeBSD's `drop_synfin`).
-                if flags.contains(Flags::SYN) && !flags.contains(Flags::FIN) {
+                // From ourselves to itself it would be answered for ever.
+                let ends = &segment.ends;
+                let itself = (ends.local, ends.local_port) == (ends.remote, ends.remote_port);
+                if flags.contains(Flags::SYN) && !flags.contains(Flags::FIN) && !itself {
                     match self.hear_syn(now, path, listener, segment) {
                         Ok(()) => Answer::Taken,
                         Err(reason) => Answer::Drop(reason),

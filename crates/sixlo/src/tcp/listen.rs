@@ -197,10 +197,12 @@ impl Tcp<'_> {
         };
         let flags = segment.flags;
         let expected = segment.seq == entry.rcv_nxt;
-        // Up to the number behind the window, which is what a peer bears that has filled it.
-        let in_window = segment.seq - entry.rcv_nxt <= window;
+        let syn = flags.contains(Flags::SYN);
         let reset = flags.contains(Flags::RST);
-        if flags.contains(Flags::SYN) && !reset {
+        // Up to the number behind the window, which is what a peer bears that has filled it. An answer to a SYN is for nobody
+        // who has sent none.
+        let in_window = segment.seq - entry.rcv_nxt <= window && (reset || !syn);
+        if syn && !flags.intersects(Flags::RST | Flags::ACK) {
             // The same SYN again: our answer was lost. To another SYN our answer is the challenge (FreeBSD): a peer that
             // begins anew resets what it does not know.
             self.change_half_open(place, |entry| entry.send = true);

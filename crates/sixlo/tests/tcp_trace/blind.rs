@@ -494,6 +494,25 @@ fn guesses_at_half_open_connections_are_answered_within_a_bound() {
 }
 
 #[test]
+fn an_answer_to_a_syn_does_not_make_a_half_open_connection_answer_with_syn() {
+    // Else SYNs that are forged to come from each other set two listeners at each other for ever.
+    let mut t = Trace::listening(|_| ());
+    send!(t, 0, "S 0 win 4096");
+    recv!(t, 0, "S. 0 ack 1");
+    for n in 0..100 {
+        send!(t, 0, "S. {} ack 5000 win 4096", 700 + n);
+        for line in sent(&mut t) {
+            assert!(n < 10 && line.starts_with(". 1 ack 1 "), "{line}");
+        }
+    }
+    send!(t, 10, ". 1 ack 1 win 4096");
+    assert!(
+        t.listener
+            .is_some_and(|listener| t.stack.tcp_accept(listener).is_ok())
+    );
+}
+
+#[test]
 fn segments_for_nobody_are_reset_within_a_bound() {
     let mut t = Trace::new(|_| ());
     let line = |n| format!(". {n} ack 1 win 4096");

@@ -451,3 +451,89 @@ fn a_fin_ends_the_wait_for_room_in_a_closed_window() {
     send!(t, 20, ". 2 ack 1 win 4096");
     recv!(t, 20, "P. 1(100) ack 2");
 }
+
+#[test]
+fn what_is_queued_is_delivered_after_close() {
+    // RFC 9293 section 3.6: "will reliably deliver all buffers SENT before the connection was CLOSED".
+    let mut t = with_window(600);
+    t.write(1000);
+    recv!(t, 0, ". 1(500) ack 1");
+    t.close().unwrap();
+    // The first segment is lost, the window opens late.
+    recv!(t, 1000, ". 1(500) ack 1");
+    send!(t, 1010, ". 1 ack 501 win 200");
+    recv!(t, 6010, ". 501(200) ack 1");
+    send!(t, 6020, ". 1 ack 701 win 4096");
+    recv!(t, 6020, "FP. 701(300) ack 1");
+    send!(t, 6030, "F. 1 ack 1002 win 4096");
+    recv!(t, 6030, ". 1002 ack 2");
+    t.quiet(66_030);
+    t.assert_idle();
+}
+
+#[test]
+fn a_connection_that_nobody_has_ends_by_itself_when_the_peer_is_silent() {
+    for state in State::ALL {
+        if state == State::Closed {
+            continue;
+        }
+        let mut t = Trace::in_state(state, |_| ());
+        if state.may_write() && state.is_synchronized() {
+            t.write(100);
+        }
+        t.close().unwrap();
+        t.run_until(crate::tcp::at(3_600_000));
+        assert!(t.seen.len() < 20, "{state:?}: {} segments", t.seen.len());
+        t.assert_idle();
+    }
+}
+
+#[test]
+fn a_connection_that_nobody_has_does_not_wait_for_a_window_for_ever() {
+    // A peer that answers each probe and never reads would hold the place and the data.
+    let mut t = with_window(0);
+    t.write(100);
+    t.close().unwrap();
+    let mut probes = 0;
+    for second in 1..=3600 {
+        t.run_until(crate::tcp::at(1000 * second));
+        while let Some((_, seg)) = t.seen.pop_front() {
+            if !seg.data.is_empty() {
+                probes += 1;
+                send!(t, 1000 * second, ". 1 ack 1 win 0");
+            }
+        }
+    }
+    assert!((10..20).contains(&probes), "{probes}");
+    t.assert_idle();
+}
+
+#[test]
+fn a_window_that_the_application_waits_for_is_probed_for_ever() {
+    // RFC 9293 section 3.8.6.1 (MUST-37): as long as the peer answers, the connection stays.
+    let mut t = with_window(0);
+    t.write(100);
+    for second in 1..=3600 {
+        t.run_until(crate::tcp::at(1000 * second));
+        if t.seen.drain(..).any(|(_, seg)| !seg.data.is_empty()) {
+            send!(t, 1000 * second, ". 1 ack 1 win 0");
+        }
+    }
+    assert_eq!(t.state(), State::Established);
+    send!(t, 3_600_000, ". 1 ack 1 win 4096");
+    recv!(t, 3_600_000, "P. 1(100) ack 1");
+}
+
+#[test]
+fn a_fin_is_heard_after_close_though_the_receive_buffer_was_full() {
+    // What nobody will read takes no room (FreeBSD flushes it).
+    let mut t = Trace::established(|_| ());
+    send!(t, 0, "P. 1(1024) ack 1 win 4096");
+    recv!(t, 0, ". 1 ack 1025 win 0");
+    t.close().unwrap();
+    recv!(t, 0, "F. 1 ack 1025 win 1024");
+    send!(t, 10, "F. 1025 ack 2 win 4096");
+    recv!(t, 10, ". 2 ack 1026");
+    t.quiet(60_010);
+    t.assert_idle();
+}

@@ -440,3 +440,16 @@ fn segments_from_and_to_many_are_met_with_silence() {
         t.assert_idle();
     }
 }
+
+#[test]
+fn a_syn_from_ourselves_to_ourselves_ends() {
+    // CERT CA-1997-28 ("land"): source and destination are the same.
+    let mut t = Trace::listening(|_| ());
+    t.ports.1 = PORT;
+    let syn = t.packet(&Line::parse("S 0 win 4096"));
+    t.inject(&finished(&syn[40..], addr(1), addr(1)));
+    t.run_until(at(60_000));
+    assert!(t.seen.len() < 10, "{} segments", t.seen.len());
+    t.seen.clear();
+    t.assert_idle();
+}

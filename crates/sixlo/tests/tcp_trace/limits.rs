@@ -410,3 +410,47 @@ fn two_that_never_read_probe_each_other_within_bounds_and_go_on_when_they_read()
     assert_eq!([arrived[0].len(), arrived[1].len()], [written[1], written[0]]);
     assert!(arrived[0] == data[..written[1]] && arrived[1] == data[..written[0]]);
 }
+
+#[test]
+fn time_wait_makes_place_when_all_places_are_taken() {
+    // `docs/tcp.md`: the one that has waited longest, as FreeBSD.
+    let mut t = Trace::listening(|_| ());
+    for n in 0..CONNECTIONS as u16 {
+        let ms = 10 * u64::from(n);
+        t.run_until(at(ms));
+        let mut view = another(&mut t, 2000 + n);
+        swap(&mut t, &mut view);
+        t.close().unwrap();
+        recv!(t, ms, "F. 1 ack 1");
+        send!(t, ms, "F. 1 ack 2 win 4096");
+        recv!(t, ms, ". 2 ack 2");
+    }
+    t.ports.1 = 3000;
+    send!(t, 100, "S 0 win 4096 <mss 500>");
+    recv!(t, 100, "S. 0 ack 1");
+    send!(t, 100, ". 1 ack 1 win 4096");
+    t.id = t.stack.tcp_accept(listener(&t)).ok();
+    assert_eq!(t.state(), State::Established);
+    // The first one gave way, the second waits on.
+    for (port, gone) in [(2000, true), (2001, false)] {
+        t.ports.1 = port;
+        send!(t, 200, "F. 1 ack 2 win 4096");
+        let (_, seg) = t.seen.pop_front().expect("an answer");
+        assert_eq!(seg.flags.contains(Flags::RST), gone, "{port}");
+    }
+}
+
+#[test]
+fn a_place_that_the_application_has_is_not_given_away() {
+    let mut t = Trace::listening(|_| ());
+    for n in 0..CONNECTIONS as u16 {
+        let mut view = another(&mut t, 2000 + n);
+        swap(&mut t, &mut view);
+        t.shutdown().unwrap();
+        recv!(t, 0, "F. 1 ack 1");
+        send!(t, 0, "F. 1 ack 2 win 4096");
+        recv!(t, 0, ". 2 ack 2");
+    }
+    let opened = t.stack.tcp_connect(t.now, (addr(2), 99), &mut ());
+    assert_eq!(opened, Err(TcpError::NoConnection));
+}
