@@ -4,6 +4,7 @@
 //! entered and removed at run time; several receivers of the same message each get the packet.
 
 use crate::netapi::{Dir, Msg, Ty};
+use crate::tcp;
 use crate::trace::Module;
 use crate::wire::ipv6::NextHeader;
 
@@ -27,7 +28,7 @@ const UDP: u16 = NextHeader::UDP.0 as u16;
 pub(crate) const fn own(msg: Msg) -> Option<Receiver> {
     let module = match (msg.dir, msg.ty, msg.context) {
         (Dir::Up, Ty::Ipv6, _) | (Dir::Down, Ty::Transport, _) => Module::Ipv6,
-        (Dir::Up, Ty::Transport, TCP) => Module::Tcp,
+        (Dir::Up, Ty::Transport, TCP) if tcp::HERE => Module::Tcp,
         (Dir::Up, Ty::Transport, ICMPV6) => Module::Icmpv6,
         (Dir::Up, Ty::Transport, UDP) | (Dir::Down, Ty::Udp, _) => Module::Udp,
         (Dir::Down, Ty::Ipv6 | Ty::Link, _) => Module::Netif,

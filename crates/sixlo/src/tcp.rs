@@ -51,6 +51,9 @@ pub use listen::{HalfOpen, Listener};
 pub use recovery::Recovery;
 pub use state::State;
 
+/// Whether TCP is compiled in.
+pub(crate) const HERE: bool = cfg!(feature = "tcp");
+
 /// The first of the ports that are chosen for connections of our own (RFC 6335 section 6).
 const PORTS_FROM: u16 = 49_152;
 
@@ -151,7 +154,7 @@ impl<'a> Tcp<'a> {
 
     /// Whether [`next_segment`](Self::next_segment) may have something.
     pub const fn wants_output(&self) -> bool {
-        self.wake
+        HERE && self.wake
     }
 
     /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
@@ -167,7 +170,7 @@ impl<'a> Tcp<'a> {
 
     /// Ends every packet that is kept here.
     pub fn give_up<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, reason: Reason) {
-        for connection in self.connections.iter_mut() {
+        for connection in self.connections.iter_mut().filter(|_| HERE) {
             connection.drop_data(cx, reason);
         }
     }

@@ -8,6 +8,7 @@ use crate::netdev::IfaceId;
 use crate::netif::LinkKind;
 use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, TCP, own};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
+use crate::tcp;
 use crate::time::earliest;
 use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
@@ -74,19 +75,20 @@ impl<'a> Modules<'a> {
                 Err(reason) => Next::Drop(packet, reason),
             },
             Module::Udp => udp::send(cx, packet),
-            Module::Tcp => {
+            Module::Tcp if tcp::HERE => {
                 let (tcp, ways) = self.tcp_and_ways();
                 tcp.receive(cx, &ways, packet)
             }
             Module::App => Next::Taken(self.sockets.deliver(cx, who.instance, msg, packet)),
             // The adaptation layer is called with frames and asked for frames; no message goes to it.
-            Module::Lowpan => Next::Drop(packet, nobody(msg)),
+            Module::Lowpan | Module::Tcp => Next::Drop(packet, nobody(msg)),
         }
     }
 
     /// TCP learns from ICMPv6 errors, whoever else takes them.
     fn show_error_to_tcp<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, next: Next) -> Next {
         match next {
+            next if !tcp::HERE => next,
             Next::Drop(packet, Reason::Icmpv6Unhandled) if self.tcp.heed_error(cx, &packet) => {
                 Next::Taken(cx.end(packet, Module::Tcp, End::Consumed))
             }
@@ -148,7 +150,7 @@ impl<'a> Modules<'a> {
         if usize::from(timer.0) < self.netif.capacity() {
             self.netif.timer(cx, IfaceId(timer.0));
             self.settle(cx, IfaceId(timer.0));
-        } else if timer == self.tcp_timer() {
+        } else if tcp::HERE && timer == self.tcp_timer() {
             self.tcp.expire(cx);
         } else {
             self.lowpan.expire(cx);
@@ -222,6 +224,9 @@ impl<'a> Modules<'a> {
     /// Lets TCP send what it may, a bounded number of segments, and sets its timer. Not from within a handler: what TCP
     /// sends may come back to it.
     pub(super) fn pump<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
+        if !tcp::HERE {
+            return;
+        }
         for _ in 0..SEGMENTS_MAX {
             if !self.tcp.wants_output() {
                 break;
