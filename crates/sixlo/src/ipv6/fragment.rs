@@ -237,8 +237,9 @@ impl<'a> Reassembler<'a> {
                 verdict = Err(Reason::ReassemblyConflict);
             }
         });
-        // Neither is there anything behind the last fragment, nor are there two.
-        let beyond = partial.size != 0 && (span.to > partial.size || (span.last && span.to != partial.size));
+        // Neither is there anything behind the last fragment, nor are there two: the second lies behind the first, or before
+        // its end.
+        let beyond = partial.size != 0 && span.to > partial.size;
         if verdict == Ok(()) && (beyond || (span.last && end > span.to)) {
             return Err(Reason::ReassemblyConflict);
         }

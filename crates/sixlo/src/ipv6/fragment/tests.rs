@@ -11,6 +11,8 @@ use crate::rng::Rng;
 use crate::timers::Timers;
 use proptest::prelude::*;
 
+mod limits;
+
 /// What became of a fragment or a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fate {

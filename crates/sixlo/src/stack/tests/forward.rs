@@ -337,6 +337,97 @@ fn xf7_another_size_under_a_live_tag_breaks_the_datagram() {
     assert_forgotten(&mut net);
 }
 
+/// RFC 4944 section 5.3: the first fragment of another datagram under the tag, after a reboot or where tags wrap.
+#[test]
+fn xf11_a_tag_that_is_used_anew_for_another_size_begins_another_datagram() {
+    let mut net = chain(3, as_rfc);
+    let to = net.bind(3, PORT);
+    let old = datagram_in_frames(&mut net, 1, 3, 400, 0);
+    let (tag, _) = fragment(&old[0]).expect("a fragment");
+    put(&mut net, &old[0]);
+    for mut frame in datagram_in_frames(&mut net, 1, 3, 200, 1) {
+        let at = frame.len() - Header::parse(&frame).expect("ours").1.len();
+        frame[at + 2..at + 4].copy_from_slice(&tag.datagram_tag.to_be_bytes());
+        put(&mut net, &frame);
+    }
+    net.pass(Duration::from_secs(1));
+    assert_eq!(net.receive(3, to), Some(payload(200)));
+    assert_forgotten(&mut net);
+}
+
+/// RFC 8930 section 5: if the first fragment cannot be forwarded, the state must be removed.
+#[test]
+fn where_the_first_fragment_fails_on_the_link_nothing_is_remembered() {
+    let mut net = chain(3, as_rfc);
+    let frames = datagram_in_frames(&mut net, 1, 3, 400, 0);
+    net.arrives = Box::new(|_| false);
+    put(&mut net, &frames[0]);
+    assert_eq!(net.node(2).stack.get(Target::Stack, Opt::Forwards), Ok(0));
+    put(&mut net, &frames[1]);
+    assert_eq!(net.node(2).stack.drops(Reason::FragmentUnknown), 1);
+    assert_forgotten(&mut net);
+}
+
+/// What waits behind a fragment that failed is not sent any more.
+#[test]
+fn fragments_that_wait_at_the_interface_are_not_sent_after_one_that_failed() {
+    let mut net = chain(3, as_rfc);
+    let frames = datagram_in_frames(&mut net, 1, 3, 400, 0);
+    assert!(frames.len() > 4);
+    let now = net.now;
+    for frame in &frames {
+        let node = net.node(2);
+        node.stack
+            .frame(now, IFACE, frame, RxInfo::default(), &mut node.log);
+    }
+    net.arrives = Box::new(|number| number != 1);
+    net.settle();
+    assert_eq!(
+        fragments_of(&net, 2).len(),
+        2,
+        "the first, and the one that failed"
+    );
+    let broken = net.node(2).stack.drops(Reason::FragmentBroken) as usize;
+    assert_eq!(broken, frames.len() - 2);
+    assert_forgotten(&mut net);
+}
+
+#[test]
+fn each_fragment_renews_the_time_for_which_a_datagram_is_remembered() {
+    let mut net = chain(3, as_rfc);
+    let frames = datagram_in_frames(&mut net, 1, 3, 400, 0);
+    for (number, frame) in frames.iter().take(3).enumerate() {
+        put(&mut net, frame);
+        assert_eq!(fragments_of(&net, 2).len(), number + 1);
+        net.pass(Duration::from_secs(50));
+    }
+    assert_eq!(net.node(2).stack.get(Target::Stack, Opt::Forwards), Ok(1));
+    net.pass(Duration::from_secs(15));
+    assert_eq!(net.node(2).stack.get(Target::Stack, Opt::Forwards), Ok(0));
+    assert_forgotten(&mut net);
+}
+
+/// RFC 4944 section 5.3: offsets count units of eight bytes, so all but the last are cut there.
+#[test]
+fn fragments_that_are_too_long_for_the_next_link_are_cut_at_units_of_eight_bytes() {
+    // Node 1 sends from a short address: six bytes more for the payload than node 2 has.
+    let mut wide = Net::chain_with(3, as_rfc, |iface| {
+        iface.strategy = Strategy::Forward;
+        iface.fragment_gap = Gap::Fixed(Duration::ZERO);
+        (iface.short, iface.send_from_short) = (Some(1), true);
+    });
+    let frames = datagram_in_frames(&mut wide, 1, 3, 500, 0);
+    let mut net = chain(3, as_rfc);
+    let to = net.bind(3, PORT);
+    for frame in &frames {
+        put(&mut net, frame);
+    }
+    net.pass(Duration::from_secs(1));
+    assert!(fragments_of(&net, 2).len() > frames.len());
+    assert_eq!(net.receive(3, to), Some(payload(500)));
+    assert_forgotten(&mut net);
+}
+
 /// RFC 4443 section 3.3: an error needs the datagram, so it is put together where the hop limit ends.
 #[test]
 fn a_datagram_whose_hop_limit_ends_on_the_way_is_reported_to_its_source() {

@@ -42,6 +42,7 @@ mod ipv6_in;
 mod link;
 mod listed;
 mod recoverable;
+mod remembered;
 
 /// The node that sends what is hostile, by its number.
 const FOE: usize = 9;

@@ -442,6 +442,19 @@ fn congestion_on_the_way_comes_back_to_the_sender() {
     assert_forgotten(&mut net);
 }
 
+/// RFC 8931 section 7.1, UseECN.
+#[test]
+fn congestion_that_comes_back_is_not_obeyed_where_that_is_off() {
+    let mut net = congested(Mark::HalfFull, |net| {
+        let off = net.node(1).stack.set(Target::Stack, Opt::RecoverEcn, 0);
+        assert_eq!(off, Ok(()));
+    });
+    assert!(acks_of(&net, 2).iter().any(|ack| ack.congested));
+    let told = |event: &Event| matches!(event, Event::Window { told: Told::Ecn, .. });
+    assert!(!net.node(1).log.0.iter().any(|(_, event)| told(event)));
+    assert_forgotten(&mut net);
+}
+
 /// Lenders et al. 2021, section V-A: the tables count as the queue does.
 #[test]
 fn reassemblies_that_fill_their_table_by_half_are_congestion() {

@@ -277,3 +277,44 @@ fn everything_is_given_up_at_once() {
     assert_eq!(bench.fates.dropped, [Reason::TornDown; 12]);
     assert_eq!(bench.used(), 0);
 }
+
+/// The way of most fragments, which are compared with the expected one and with nothing else.
+#[test]
+fn xf12_the_expected_fragment_at_the_time_out_comes_too_late_as_well() {
+    for (early, arrives) in [(1, true), (0, false)] {
+        let mut room = Room::new(4096, 16, 4);
+        let mut bench = room.bench(ReassemblyConfig::default());
+        let pieces = cut(KEY, 480, 96);
+        bench.take_all(&pieces[..3]);
+        bench.now += Duration::from_micros(TIMEOUT_MAX.as_micros() - early);
+        bench.take_all(&pieces[3..4]);
+        assert_eq!(bench.take(pieces[4]).is_some(), arrives);
+        let late = Some(Reason::FragmentLate);
+        assert_eq!(bench.refusal() == late, !arrives);
+        assert_eq!(bench.used(), 0);
+    }
+}
+
+/// Times are kept in 32 bits: nobody may have looked at the table for so long that they come round.
+#[test]
+fn xf12_a_fragment_after_more_time_than_32_bits_tell_comes_too_late_as_well() {
+    let mut room = Room::new(4096, 16, 4);
+    let mut bench = room.bench(ReassemblyConfig::default());
+    let pieces = cut(KEY, 192, 96);
+    bench.take_all(&pieces[..1]);
+    bench.now += Duration::from_micros((1 << 32) + 1_000);
+    assert_eq!(bench.take(pieces[1]), None);
+    assert_eq!(bench.fates.dropped, [Reason::ReassemblyTimeout]);
+}
+
+#[test]
+fn xf13_a_datagram_does_not_give_way_to_its_own_fragment() {
+    let mut room = Room::new(256, 16, 1);
+    let mut bench = room.bench(ReassemblyConfig::default());
+    bench.take_all(&[Piece::new(KEY, 480, 0, 96)]);
+    bench.pass(Duration::from_secs(1));
+    bench.take_all(&[Piece::new(KEY, 480, 96, 240)]);
+    // There is no room, and nobody else who could make some.
+    assert_eq!(bench.fates.dropped, [Reason::NoBuffer]);
+    assert_eq!((bench.reassembler.active(), bench.used()), (0, 0));
+}

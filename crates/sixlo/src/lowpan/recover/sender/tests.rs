@@ -535,3 +535,15 @@ proptest! {
         }
     }
 }
+
+/// RFC 8931 section 6: the back-off ends with an answer.
+#[test]
+fn an_answer_ends_the_back_off() {
+    let mut bench = Bench::new(4);
+    bench.round(&[1]);
+    bench.time_out();
+    assert_eq!(bench.sender.back_offs(), 1);
+    bench.fire();
+    bench.answer();
+    assert_eq!(bench.sender.back_offs(), 0);
+}

@@ -13,7 +13,7 @@ use crate::wire::lowpan::frag;
 use crate::wire::lowpan::rfrag::{Bitmap, Rfrag, RfragAck};
 
 /// The payloads of the frames of a datagram from node 1 to `to`.
-fn bodies(to: usize, len: usize) -> Vec<Vec<u8>> {
+pub(super) fn bodies(to: usize, len: usize) -> Vec<Vec<u8>> {
     let mut net = chain(to, |_| {});
     let frames = frames_of(&mut net, 1, to, len);
     let body = |frame: &Vec<u8>| Header::parse(frame).expect("a frame").1.to_vec();
@@ -21,7 +21,7 @@ fn bodies(to: usize, len: usize) -> Vec<Vec<u8>> {
 }
 
 /// A fragment with its header changed.
-fn changed(body: &[u8], change: impl Fn(&mut Rfrag)) -> Vec<u8> {
+pub(super) fn changed(body: &[u8], change: impl Fn(&mut Rfrag)) -> Vec<u8> {
     let (mut header, data) = Rfrag::parse(body).expect("a fragment");
     change(&mut header);
     let mut bytes = [0; 6].to_vec();
@@ -31,7 +31,7 @@ fn changed(body: &[u8], change: impl Fn(&mut Rfrag)) -> Vec<u8> {
 }
 
 /// An abort of the datagram of a fragment.
-fn abort(body: &[u8], ack_request: bool) -> Vec<u8> {
+pub(super) fn abort(body: &[u8], ack_request: bool) -> Vec<u8> {
     let (header, _) = Rfrag::parse(body).expect("a fragment");
     let mut bytes = [0; 6].to_vec();
     let abort = Rfrag {
@@ -42,7 +42,7 @@ fn abort(body: &[u8], ack_request: bool) -> Vec<u8> {
     bytes
 }
 
-fn ack(tag: u8, bitmap: u32) -> [u8; 6] {
+pub(super) fn ack(tag: u8, bitmap: u32) -> [u8; 6] {
     RfragAck {
         congested: false,
         tag,
@@ -51,11 +51,11 @@ fn ack(tag: u8, bitmap: u32) -> [u8; 6] {
     .emit()
 }
 
-fn tag_of(body: &[u8]) -> u8 {
+pub(super) fn tag_of(body: &[u8]) -> u8 {
     Rfrag::parse(body).expect("a fragment").0.tag
 }
 
-fn drops(net: &mut Net, k: usize, reason: Reason) -> u32 {
+pub(super) fn drops(net: &mut Net, k: usize, reason: Reason) -> u32 {
     net.node(k).stack.drops(reason)
 }
 
