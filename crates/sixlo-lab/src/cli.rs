@@ -98,7 +98,7 @@ enum Command {
     /// Reproduce a published study: its claims, published and measured
     #[command(after_help = REPRO_EXAMPLES)]
     Repro(ReproArgs),
-    /// Compare strategies, windows and link retries over a network, and recommend one
+    /// Compare strategies, windows, congestion control and link retries over a network, and recommend one
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
     /// Tell the history of datagrams from the results of a run

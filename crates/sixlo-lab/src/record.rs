@@ -11,7 +11,7 @@ use sixlo_sim::config::Addresses;
 use sixlo_sim::frames::To;
 use sixlo_sim::ledger::Fate;
 use sixlo_sim::medium::{Loss, Signal};
-use sixlo_sim::observer::{AppEvent, Observer, OnAir};
+use sixlo_sim::observer::{AppEvent, Observer, Occupancy, OnAir};
 use sixlo_sim::phy;
 use sixlo_sim::time::Time;
 use sixlo_sim::topology::Network;
@@ -226,6 +226,13 @@ impl Observer for Recorder {
     fn app(&mut self, now: Time, node: u16, event: &AppEvent) {
         let result = self.write_app(now, node, event);
         self.note(result);
+    }
+
+    fn occupancy(&mut self, now: Time, node: u16, occupancy: Occupancy) {
+        if let Some(trace) = &mut self.trace {
+            let result = trace.occupancy(now.as_ns(), node + 1, occupancy);
+            self.note(result);
+        }
     }
 
     fn reboot(&mut self, now: Time, node: u16, up: bool) {

@@ -11,6 +11,7 @@ use crate::scenario::Scenario;
 pub mod advice;
 mod figures;
 mod layout;
+mod occupancy;
 mod page;
 pub mod table;
 #[cfg(test)]
@@ -28,14 +29,19 @@ pub struct Provenance {
     pub command: String,
 }
 
-/// Writes `report.html` and `plots/*.svg` into the folder of a campaign.
+/// Writes `report.html` and `plots/*.svg` into the folder of a campaign, with how full nodes were if a run left a trace.
 pub fn write(
     folder: &Path,
     scenario: &Scenario,
     points: &[PointResult],
     provenance: &Provenance,
+    trace: Option<&Path>,
 ) -> io::Result<()> {
-    let figures = figures::all(scenario, points);
+    let mut figures = figures::all(scenario, points);
+    if let Some(trace) = trace {
+        let nodes = points.last().map_or(0, |point| point.nodes.len());
+        figures.extend(occupancy::figures(trace, nodes)?);
+    }
     write_plots(folder, &figures)?;
     let page = page::page(scenario, points, &figures, provenance).into_string();
     replace(&folder.join("report.html"), |path| fs::write(path, page))

@@ -1,6 +1,6 @@
 //! The trace of a run on disk: a line an event, written as it happens and never held in memory.
 //!
-//! The columns are [`COLUMNS`]. `layer` is a module of the stack, `air` for what happens between antennas, `source` and `sink`
+//! The columns are [`COLUMNS`]. `layer` is a module of the stack, `air` for what happens between antennas, `node` for what a node holds, `source` and `sink`
 //! for what the applications know, or `end` for the end of a datagram that was lost. `detail` holds words `key=value`, separated by blanks and free of
 //! commas, so that any tool that splits at commas reads a trace. `docs/data-dictionary.md` lists all of them.
 
@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use sixlo::netdev::TxOutcome;
 use sixlo::trace::{End, Event, FragmentFate};
 use sixlo::wire::addr::LinkAddr;
+use sixlo_sim::observer::Occupancy;
 
 pub mod history;
 mod line;
@@ -409,6 +410,20 @@ impl<W: Write> Writer<W> {
             Air::SwitchedOff => writeln!(self.out, "switched-off,,"),
             Air::SwitchedOn => writeln!(self.out, "switched-on,,"),
         }
+    }
+
+    /// Writes what `node` holds.
+    pub fn occupancy(&mut self, time_ns: u64, node: u16, occupancy: Occupancy) -> io::Result<()> {
+        let Occupancy {
+            buffer_bytes,
+            reassemblies,
+            forwards,
+            transfers,
+        } = occupancy;
+        writeln!(
+            self.out,
+            "{time_ns},{node},0,node,occupancy,,buffer={buffer_bytes} reassemblies={reassemblies} forwards={forwards} transfers={transfers}"
+        )
     }
 
     /// Writes what an application on `node` did, or what became of its datagram.

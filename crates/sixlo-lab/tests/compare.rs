@@ -19,7 +19,7 @@ const MESHES: [&str; 5] = [
     include_str!("meshes/5.toml"),
 ];
 
-/// A recommendation may deliver less than the best by this share of it, by the runs of all settings with all seeds.
+/// A recommendation may deliver less than the best by this share of it, by runs of all settings with the same seeds.
 const SHORT_BY_MAX: f64 = 0.05;
 
 struct Folder(PathBuf);
@@ -51,7 +51,7 @@ fn mesh(text: &str, share: f64) -> Scenario {
     scenario
 }
 
-/// The recommendation, and the delivery of every setting by all seeds.
+/// The recommendation, and the delivery of every setting by the same seeds.
 fn recommended(scenario: &Scenario) -> (String, Vec<(String, f64)>) {
     let folder = Folder::new();
     let options = Options {

@@ -4,6 +4,7 @@ use sixlo::netdev::{RxInfo, TxInfo, TxReport};
 use sixlo::time::Instant;
 use sixlo::trace::{PktId, Reason, Sink};
 
+use crate::observer::Occupancy;
 use crate::stream::{News, Stream};
 
 /// What an application sends.
@@ -98,6 +99,15 @@ pub trait Host {
 
     /// Datagrams that are being put together.
     fn reassemblies(&self) -> usize;
+
+    /// What the stack holds, for those who watch.
+    fn occupancy(&self) -> Occupancy {
+        Occupancy {
+            buffer_bytes: self.buffer_used(),
+            reassemblies: self.reassemblies(),
+            ..Occupancy::default()
+        }
+    }
 
     /// The most bytes of the packet buffer that were ever in use.
     fn buffer_high_water(&self) -> usize;

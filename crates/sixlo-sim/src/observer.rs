@@ -54,6 +54,19 @@ pub enum AppEvent {
     },
 }
 
+/// What a node holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Bytes of the packet buffer.
+    pub buffer_bytes: usize,
+    /// Datagrams that are being put together.
+    pub reassemblies: usize,
+    /// Datagrams that are being forwarded fragment by fragment.
+    pub forwards: usize,
+    /// Datagrams that it sends in recoverable fragments.
+    pub transfers: usize,
+}
+
 /// Watches a run. All calls come in the order of time.
 pub trait Observer {
     /// False if nobody watches: then nothing is prepared for the calls, and none is made.
@@ -77,6 +90,11 @@ pub trait Observer {
     /// Something happened in an application of a node.
     fn app(&mut self, now: Time, node: u16, event: &AppEvent) {
         let _ = (now, node, event);
+    }
+
+    /// A node holds more or less than before.
+    fn occupancy(&mut self, now: Time, node: u16, occupancy: Occupancy) {
+        let _ = (now, node, occupancy);
     }
 
     /// A node lost its memory (`up` is false) or starts anew.

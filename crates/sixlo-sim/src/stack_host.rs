@@ -13,7 +13,7 @@ use sixlo::netif::{IfaceConfig, Interface};
 use sixlo::netreg::Entry;
 use sixlo::pktbuf::{Seg, Slot};
 use sixlo::sock::{Mailbox, MailboxId, SendError};
-use sixlo::stack::{Memory, Stack};
+use sixlo::stack::{Memory, Opt, Stack, Target};
 use sixlo::tcp::receive::capacity;
 use sixlo::tcp::{Connection, HalfOpen, Listener, TcpError};
 use sixlo::time::{Duration, Instant};
@@ -26,6 +26,7 @@ use sixlo::wire::ipv6::NextHeader;
 
 use crate::config::{self, Addresses, Config, Downward, Problem};
 use crate::host::{Host, Service};
+use crate::observer::Occupancy;
 use crate::rng::{Purpose, Rng};
 use crate::stream::{self, News, Stream};
 use crate::world::Plan;
@@ -598,6 +599,16 @@ impl Host for StackHost<'_> {
     #[inline]
     fn reassemblies(&self) -> usize {
         self.stack().reassemblies()
+    }
+
+    fn occupancy(&self) -> Occupancy {
+        let count = |option| self.stack().get(Target::Stack, option).unwrap_or(0) as usize;
+        Occupancy {
+            buffer_bytes: self.buffer_used(),
+            reassemblies: self.reassemblies(),
+            forwards: count(Opt::Forwards),
+            transfers: count(Opt::Transfers),
+        }
     }
 
     fn buffer_high_water(&self) -> usize {

@@ -15,7 +15,7 @@ use crate::frames::{Frames, Slot, To};
 use crate::host::Host;
 use crate::ledger::{Imbalance, Ledger, Record};
 use crate::medium::{Loss, Medium, Signal};
-use crate::observer::{AppEvent, Observer};
+use crate::observer::{AppEvent, Observer, Occupancy};
 use crate::queue::{Class, Queue};
 use crate::radio::{Counters, Device};
 use crate::result::{NodeResult, RunResult, StackCounters};
@@ -211,6 +211,8 @@ struct Node<H> {
     cut_off: u64,
     /// Since when packet buffer and reassembly table are as full as they are: the time, bytes, and datagrams.
     full_since: (Time, usize, usize),
+    /// What whoever watches was told that the node holds.
+    occupancy: Occupancy,
 }
 
 /// Everything that changes during a run.
@@ -295,6 +297,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             up: true,
             cut_off: 0,
             full_since: (Time::ZERO, 0, 0),
+            occupancy: Occupancy::default(),
         };
         let nodes: Vec<Node<H>> = hosts.zip(0..count).map(node).collect();
         let addresses = [Addresses::Extended, Addresses::Short]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::progress::Shown;
 use super::{EXIT_INTERRUPTED, Failure, RunArgs, build_id, shipped};
-use crate::campaign::{self, CAPTURE, Options, Plan, PointResult, TRACE};
+use crate::campaign::{self, CAPTURE, Options, Plan, PointResult, RUNS, TRACE};
 use crate::execute::execute;
 use crate::report::{self, Provenance, table::Table};
 use crate::scenario::Scenario;
@@ -40,7 +40,10 @@ pub(super) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
         build: options.build.clone(),
         command: command(args),
     };
-    report::write(&options.out, &scenario, &points, &provenance)
+    let plan = Plan::new(&scenario, &options.build);
+    let traced = plan.runs.iter().find(|run| run.trace);
+    let trace = traced.map(|run| options.out.join(RUNS).join(&run.name).join(TRACE));
+    report::write(&options.out, &scenario, &points, &provenance, trace.as_deref())
         .map_err(|error| Failure::Io(options.out.display().to_string(), error))?;
     // When it ends is the business of who waits, not of the results.
     let (_, runs) = shown.count();
@@ -103,7 +106,7 @@ fn tell(
     let plan = Plan::new(scenario, &options.build);
     let of = |wanted: fn(&campaign::RunSpec<'_>) -> bool, file: &str| -> Option<PathBuf> {
         let run = plan.runs.iter().find(|run| wanted(run))?;
-        Some(Path::new("runs").join(&run.name).join(file))
+        Some(Path::new(RUNS).join(&run.name).join(file))
     };
     if let Some(capture) = of(|run| run.capture, CAPTURE) {
         line(out, &capture.display().to_string(), "a capture, for Wireshark")?;

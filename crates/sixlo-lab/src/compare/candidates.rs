@@ -1,6 +1,6 @@
 //! The settings that are compared.
 
-use sixlo_sim::config::{Addresses, Config, Strategy};
+use sixlo_sim::config::{Addresses, Config, Control, Strategy};
 
 use crate::repro::fragment_forwarding::arithmetic::{self, Frames};
 
@@ -13,8 +13,10 @@ pub struct Candidate {
     strategy: Strategy,
     /// Forwarding falls back to reassembly.
     fallback: bool,
-    /// The window of recoverable fragments.
+    /// The window of recoverable fragments, where nothing controls it.
     window: u8,
+    /// What controls it.
+    control: Control,
     /// Link retries.
     max_retries: u8,
 }
@@ -24,7 +26,7 @@ const WINDOWS: [u8; 3] = [1, 5, 32];
 /// Link retries: the standard's default, and the most that it allows (IEEE 802.15.4-2020, table 8-94).
 const RETRIES: [u8; 2] = [3, 7];
 
-/// All settings that a scenario does not prescribe: strategies, windows and link retries. The retries of a radio that does
+/// All settings that a scenario does not prescribe: strategies, windows, congestion control and link retries. The retries of a radio that does
 /// them by itself are compared too.
 pub fn all(strategies: &[Strategy]) -> Vec<Candidate> {
     let mut found = Vec::new();
@@ -35,14 +37,22 @@ pub fn all(strategies: &[Strategy]) -> Vec<Candidate> {
                 strategy,
                 fallback: false,
                 window: 1,
+                control: Control::None,
                 max_retries,
             };
             match strategy {
-                Strategy::Recover => found.extend(WINDOWS.map(|window| Candidate {
-                    name: format!("recover, window {window}, {max_retries} link retries"),
-                    window,
-                    ..plain.clone()
-                })),
+                Strategy::Recover => {
+                    found.extend(WINDOWS.map(|window| Candidate {
+                        name: format!("recover, window {window}, {max_retries} link retries"),
+                        window,
+                        ..plain.clone()
+                    }));
+                    found.extend(Control::ALL.map(|control| Candidate {
+                        name: format!("recover, {} control, {max_retries} link retries", control.name()),
+                        control,
+                        ..plain.clone()
+                    }));
+                }
                 Strategy::Forward => {
                     let fallback = Candidate {
                         name: format!("forward with fall-back, {max_retries} link retries"),
@@ -72,6 +82,7 @@ impl Candidate {
         stack.strategy = self.strategy;
         stack.forward.fallback = self.fallback;
         stack.recover.window = self.window;
+        stack.recover.control = self.control;
         config
     }
 }

@@ -85,5 +85,5 @@ fn candidates_have_names_of_their_own_and_each_can_be_run() {
         assert_eq!(all.iter().filter(|other| other.name == candidate.name).count(), 1);
         sixlo_sim::world::Plan::new(&candidate.applied(&config), 1).expect("a run that can be built");
     }
-    assert_eq!(all.len(), 14);
+    assert_eq!(all.len(), 24);
 }

@@ -152,7 +152,7 @@ fn written(scenario: &Scenario, points: &[PointResult]) -> (TestFolder, String) 
         build: "0123456789abcdef".into(),
         command: "sixlo run test.toml".into(),
     };
-    write(folder.path(), scenario, points, &provenance).unwrap();
+    write(folder.path(), scenario, points, &provenance, None).unwrap();
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     (folder, page)
 }

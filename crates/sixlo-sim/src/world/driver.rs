@@ -53,6 +53,13 @@ impl<H: Host, O: Observer> World<'_, H, O> {
         if (node.host.buffer_used(), node.host.reassemblies()) != (node.full_since.1, node.full_since.2) {
             node.note_occupancy(self.now);
         }
+        if O::ON {
+            let occupancy = node.host.occupancy();
+            if occupancy != node.occupancy {
+                node.occupancy = occupancy;
+                self.observer.occupancy(self.now, index, occupancy);
+            }
+        }
         if let Some(deadline) = node.host.next_deadline(self.now.to_stack()) {
             let deadline = Time::from_stack(deadline).max(self.now);
             if deadline < node.wake_at {
