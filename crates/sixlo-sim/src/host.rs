@@ -101,13 +101,7 @@ pub trait Host {
     fn reassemblies(&self) -> usize;
 
     /// What the stack holds, for those who watch.
-    fn occupancy(&self) -> Occupancy {
-        Occupancy {
-            buffer_bytes: self.buffer_used(),
-            reassemblies: self.reassemblies(),
-            ..Occupancy::default()
-        }
-    }
+    fn occupancy(&self) -> Occupancy;
 
     /// The most bytes of the packet buffer that were ever in use.
     fn buffer_high_water(&self) -> usize;

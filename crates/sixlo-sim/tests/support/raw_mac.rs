@@ -255,6 +255,10 @@ impl Host for RawMac {
         0
     }
 
+    fn occupancy(&self) -> sixlo_sim::observer::Occupancy {
+        sixlo_sim::observer::Occupancy::default()
+    }
+
     fn buffer_high_water(&self) -> usize {
         0
     }
