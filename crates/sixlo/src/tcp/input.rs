@@ -305,25 +305,7 @@ impl Connection {
         }
         let in_window = segment.seq == self.rcv_nxt || segment.seq.is_in(self.rcv_nxt, window);
         if flags.contains(Flags::RST) {
-            if self.state == State::TimeWait {
-                // RFC 1337 section 3 (F1): else a segment of old, answered by a peer that has ended, ends it here too.
-                return Err(Answer::Drop(Reason::TcpUnacceptable));
-            }
-            // RFC 5961 section 3.2.
-            if segment.seq == self.rcv_nxt {
-                let refused = self.state == State::SynReceived;
-                let error = if refused {
-                    TcpError::Refused
-                } else {
-                    TcpError::Reset
-                };
-                self.finish(cx, Some(error));
-                return Err(Answer::Taken);
-            }
-            if in_window {
-                self.challenge(cx);
-            }
-            return Err(Answer::Drop(Reason::TcpUnacceptable));
+            return Err(self.hear_reset(cx, segment.seq, in_window));
         }
         if flags.contains(Flags::SYN) {
             return self.syn_again(cx, segment);
@@ -371,6 +353,28 @@ impl Connection {
         self.hear_congestion(segment);
         self.heard(cx.now, config);
         Ok(())
+    }
+
+    /// RST (RFC 5961 section 3.2).
+    fn hear_reset<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, seq: Seq, in_window: bool) -> Answer {
+        if self.state == State::TimeWait {
+            // RFC 1337 section 3 (F1): else a segment of old, answered by a peer that has ended, ends it here too.
+            return Answer::Drop(Reason::TcpUnacceptable);
+        }
+        if seq == self.rcv_nxt {
+            let refused = self.state == State::SynReceived;
+            let error = if refused {
+                TcpError::Refused
+            } else {
+                TcpError::Reset
+            };
+            self.finish(cx, Some(error));
+            return Answer::Taken;
+        }
+        if in_window {
+            self.challenge(cx);
+        }
+        Answer::Drop(Reason::TcpUnacceptable)
     }
 
     /// The window from RCV.NXT on: what there is room for, and what was promised even if the room is less now.
