@@ -12,7 +12,7 @@ if [ $# -gt 1 ] || ! [[ $seconds =~ ^([1-9][0-9]*)?$ ]]; then
 fi
 
 # Inputs for a target whose input is more than one header.
-declare -A inputs=([mesh]=40000 [reassembly]=200000 [stack_script]=100000)
+declare -A inputs=([mesh]=40000 [reassembly]=200000 [stack_script]=100000 [tcp_script]=100000)
 
 # What bounds the run of a target.
 bound() {

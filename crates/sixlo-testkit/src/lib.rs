@@ -11,6 +11,7 @@ mod node;
 mod reassembly;
 mod script;
 mod segment;
+mod tcp_script;
 
 pub use formats::{ghc, mac_frame};
 pub use headers::{iphc_decode, iphc_roundtrip};
@@ -18,12 +19,13 @@ pub use mesh::mesh;
 pub use reassembly::reassembly;
 pub use script::stack_script;
 pub use segment::tcp_segment;
+pub use tcp_script::tcp_script;
 
 /// The body of a target.
 pub type Target = fn(&[u8]);
 
 /// All targets: the name, which is also that of the folder with the corpus, and the body.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("mac_frame", mac_frame),
     ("iphc_decode", iphc_decode),
     ("iphc_roundtrip", iphc_roundtrip),
@@ -32,4 +34,5 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("reassembly", reassembly),
     ("stack_script", stack_script),
     ("tcp_segment", tcp_segment),
+    ("tcp_script", tcp_script),
 ];

@@ -343,3 +343,12 @@ fn the_peer_may_acknowledge_what_is_about_to_be_sent_again() {
     t.quiet(5_000);
     assert_eq!(t.stack.next_deadline(t.now), None);
 }
+
+#[test]
+fn a_simultaneous_open_that_was_closed_ends_in_time_too() {
+    let mut t = Trace::in_state(State::SynReceived, |_| ());
+    t.close().unwrap();
+    t.run_until(super::tcp::at(200_000));
+    t.seen.clear();
+    t.assert_idle();
+}
