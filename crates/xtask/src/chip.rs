@@ -24,6 +24,9 @@ impl Chip {
     }
 }
 
+/// Functions that are named with the parts.
+const FUNCTIONS: usize = 20;
+
 /// Runs the image with these payloads, twice: both runs must print the same.
 pub(crate) fn measure(image: &Path, payloads: &[usize]) -> Result<Chip, Failure> {
     let numbers: Vec<String> = payloads.iter().map(usize::to_string).collect();
@@ -124,10 +127,11 @@ fn agree(way: Way, payload: usize, counted: u32, logged: u32) -> Result<(), Fail
     Ok(())
 }
 
-/// Where the instructions of a trace go.
+/// Where the instructions of a trace go: the parts, and the functions with the most.
 fn print_modules(image: &Image, pieces: &[Piece], trace: &[u32]) -> Result<(), Failure> {
     let source = image.source()?;
     let mut by_part: BTreeMap<Part, u64> = BTreeMap::new();
+    let mut by_function: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (pc, count) in qemu::histogram(trace) {
         let symbol = pieces
             .iter()
@@ -135,9 +139,21 @@ fn print_modules(image: &Image, pieces: &[Piece], trace: &[u32]) -> Result<(), F
         let named = || parts::of_symbol(symbol.map_or("", |piece| &piece.symbol));
         let part = source.part(pc.into()).unwrap_or_else(named);
         *by_part.entry(part).or_default() += count;
+        if let Some(piece) = symbol {
+            let (all, calls) = by_function.entry(&piece.symbol).or_default();
+            *all += count;
+            if piece.address == pc.into() {
+                *calls += count;
+            }
+        }
     }
     for (part, count) in by_part {
         println!("  {count:7} {}", part.name());
+    }
+    let mut functions: Vec<_> = by_function.into_iter().collect();
+    functions.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    for (name, (count, calls)) in functions.into_iter().take(FUNCTIONS) {
+        println!("  {count:7} in {calls:3} calls of {name}");
     }
     Ok(())
 }

@@ -21,6 +21,9 @@ pub(crate) struct Options {
     /// The functions with the most code, wherever it was inlined, too: how many.
     #[arg(long)]
     functions: Option<usize>,
+    /// Only the parts at opt-level s, and nothing is written.
+    #[arg(long, conflicts_with = "check")]
+    quick: bool,
 }
 
 /// What belongs to no module may be so much of an image, in percent.
@@ -106,6 +109,9 @@ impl Build {
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     tools::need_target()?;
+    if options.quick {
+        return quick(options.functions);
+    }
     tools::need(qemu::QEMU)?;
     let builds = [Build::make(OptLevel::S)?, Build::make(OptLevel::Z)?];
     let compiler = tools::compiler()?;
@@ -129,6 +135,17 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     } else {
         figures.write()
     }
+}
+
+/// The parts of the router at opt-level s.
+fn quick(functions: Option<usize>) -> Result<(), Failure> {
+    let folder = tools::build(OptLevel::S)?;
+    let router = Weighed::load(&folder, "size_router")?;
+    progress::end();
+    for (name, Taken { rom, ram }) in router.lines() {
+        println!("  {name:44}{rom:>10}{ram:>9}");
+    }
+    functions.map_or(Ok(()), |most| print_functions(&router.image, most))
 }
 
 /// Table 3 of Lenders, Schmidt and Wählisch 2021, with columns of ours: of hop-wise reassembly, with fragment forwarding,
@@ -320,19 +337,20 @@ fn figures(builds: &[Build; 2], compiler: &str) -> Figures {
 /// The functions with the most code, wherever it was inlined.
 fn print_functions(image: &Image, most: usize) -> Result<(), Failure> {
     let source = image.source()?;
-    let mut bytes: BTreeMap<String, u64> = BTreeMap::new();
+    let mut bytes: BTreeMap<(String, &str), u64> = BTreeMap::new();
     for piece in image.pieces()?.iter().filter(|piece| piece.section == ".text") {
         for address in (piece.address..piece.address + piece.len).step_by(2) {
             let frames = source.frames(address);
             let own = frames.iter().find(|frame| parts::of_file(&frame.file).is_some());
             let name = own.map_or(&piece.symbol, |frame| &frame.function);
-            *bytes.entry(name.clone()).or_default() += 2;
+            let part = source.part(address).map_or("", Part::name);
+            *bytes.entry((name.clone(), part)).or_default() += 2;
         }
     }
     let mut functions: Vec<_> = bytes.into_iter().collect();
     functions.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    for (name, bytes) in functions.iter().take(most) {
-        println!("    {bytes:7} {name}");
+    for ((name, part), bytes) in functions.iter().take(most) {
+        println!("    {bytes:7} {name} ({part})");
     }
     Ok(())
 }
