@@ -228,14 +228,6 @@ impl Interface {
         }
     }
 
-    /// The MAC header of a frame to this destination.
-    fn header(&self, sequence: u8, dst: LinkAddr) -> Header<'static> {
-        let pan = self.config.pan;
-        let mut header = Header::data(sequence, pan, dst, self.source());
-        header.src_pan = (!self.config.pan_id_compression).then_some(pan);
-        header
-    }
-
     /// Whether a frame with this destination is for this interface.
     fn is_me(&self, addr: LinkAddr) -> bool {
         match addr {
@@ -336,7 +328,8 @@ impl<'a> Netif<'a> {
         if iface.carries_packets() {
             return Some(iface.config.mtu.into());
         }
-        Some((FRAME_LEN_MAX - FCS_LEN).saturating_sub(iface.header(0, dst).emit_len()))
+        let header_len = Header::data_len([dst, iface.source()], iface.config.pan_id_compression);
+        Some(FRAME_LEN_MAX - FCS_LEN - header_len)
     }
 
     /// Packets that wait behind the one being sent.
@@ -354,56 +347,16 @@ impl<'a> Netif<'a> {
         self.ifaces.get_mut(usize::from(iface.0)).filter(|iface| iface.up)
     }
 
-    /// Asks the MAC when the next frame of the current packet may be sent.
-    fn contend<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
-        let Some(iface) = self.up_mut(id) else { return };
-        iface.attempt = 0;
-        let to = iface
-            .current
-            .as_ref()
-            .map(|packet| cx.core.buf.meta(packet.pkt()).link_dst);
-        // IEEE 802.15.4-2020, 6.7.4.2: a broadcast is never acknowledged.
-        iface.ack_request = to.is_some_and(|to| !to.is_broadcast()) && !iface.carries_packets();
-        if iface.config.caps.csma {
-            iface.phase = Phase::Ready;
-            return;
-        }
-        let sequence = iface.ack_request.then_some(iface.sequence.wrapping_add(1));
-        let step = iface
-            .csma
-            .start(cx.now, sequence, &iface.config.csma, &mut cx.core.rng);
-        self.follow(cx, id, step);
-    }
-
-    /// Does what the MAC says.
-    fn follow<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, step: Step) {
-        let Some(iface) = self.up_mut(id) else { return };
-        match step {
-            Step::Wait(at) => {
-                iface.phase = Phase::Waiting;
-                cx.core.timers.arm(TimerId(id.0), at);
-            }
-            Step::Transmit { again } => {
-                cx.core.timers.disarm(TimerId(id.0));
-                iface.phase = if again { Phase::ReadyAgain } else { Phase::Ready };
-            }
-            Step::Finished(report) => {
-                cx.core.timers.disarm(TimerId(id.0));
-                self.finish(cx, id, report);
-            }
-        }
-    }
-
     /// The timer of an interface is due.
     pub fn timer<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
         let Some(iface) = self.up_mut(id) else { return };
         match iface.phase {
             Phase::Waiting => {}
-            Phase::Pacing => return self.begin(cx, id),
+            Phase::Pacing => return iface.begin(cx, id),
             _ => return,
         }
         if let Some(step) = iface.csma.timer(cx.now, &iface.config.csma, &mut cx.core.rng) {
-            self.follow(cx, id, step);
+            iface.follow(cx, id, step);
         }
     }
 
@@ -443,9 +396,8 @@ impl<'a> Netif<'a> {
             return Some((head, packet));
         }
         let sequence = iface.sequence.wrapping_add(1);
-        let mut header = iface.header(sequence, dst);
-        header.ack_request = iface.ack_request;
-        let len = header.emit(out).ok()?;
+        let (pan, compressed) = (iface.config.pan, iface.config.pan_id_compression);
+        let len = Header::emit_data([dst, src], pan, compressed, iface.ack_request, sequence, out).ok()?;
         iface.sequence = sequence;
         // The check sequence takes its room in the buffer only if it is written there.
         let fcs_len = if iface.config.caps.fcs { 0 } else { FCS_LEN };
@@ -488,7 +440,7 @@ impl<'a> Netif<'a> {
             return;
         };
         if iface.config.caps.csma {
-            return self.finish(cx, id, report);
+            return iface.finish(cx, id, report);
         }
         // The device adds the check sequence that the stack does not write.
         let fcs_len = if iface.config.caps.fcs { FCS_LEN } else { 0 };
@@ -497,49 +449,8 @@ impl<'a> Netif<'a> {
             .csma
             .transmitted(cx.now, len, report.outcome, config, &mut cx.core.rng)
         {
-            self.follow(cx, id, step);
+            iface.follow(cx, id, step);
         }
-    }
-
-    /// The MAC is done with a frame: on to the next of the packet, or to the next packet.
-    fn finish<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, report: TxReport) {
-        let Some(iface) = self.up_mut(id) else { return };
-        let TxReport {
-            outcome,
-            attempts,
-            busy,
-        } = report;
-        let packet = iface
-            .current
-            .as_ref()
-            .map(|packet| cx.core.buf.id(packet.pkt()))
-            .unwrap_or_default();
-        count(&mut iface.counters.transmissions, u32::from(attempts));
-        count(
-            &mut iface.counters.retransmissions,
-            u32::from(attempts.saturating_sub(1)),
-        );
-        count(&mut iface.counters.busy, u32::from(busy));
-        cx.event(Event::FrameDone {
-            id: packet,
-            iface: id,
-            outcome,
-            attempts,
-            busy,
-        });
-        let failed = match outcome {
-            TxOutcome::Sent | TxOutcome::Acked => None,
-            TxOutcome::NoAck => {
-                count(&mut iface.counters.no_ack, 1);
-                Some(Reason::LinkNoAck)
-            }
-            TxOutcome::ChannelBusy => {
-                count(&mut iface.counters.channel_busy, 1);
-                Some(Reason::LinkChannelBusy)
-            }
-            TxOutcome::Refused => Some(Reason::LinkRefused),
-        };
-        self.frame_ended(cx, id, failed);
     }
 
     /// Ends every packet that is kept here.
@@ -571,6 +482,84 @@ impl<'a> Netif<'a> {
 }
 
 impl Interface {
+    /// Asks the MAC when the next frame of the current packet may be sent.
+    fn contend<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
+        self.attempt = 0;
+        let to = self
+            .current
+            .as_ref()
+            .map(|packet| cx.core.buf.meta(packet.pkt()).link_dst);
+        // IEEE 802.15.4-2020, 6.7.4.2: a broadcast is never acknowledged.
+        self.ack_request = to.is_some_and(|to| !to.is_broadcast()) && !self.carries_packets();
+        if self.config.caps.csma {
+            self.phase = Phase::Ready;
+            return;
+        }
+        let sequence = self.ack_request.then_some(self.sequence.wrapping_add(1));
+        let step = self
+            .csma
+            .start(cx.now, sequence, &self.config.csma, &mut cx.core.rng);
+        self.follow(cx, id, step);
+    }
+
+    /// Does what the MAC says.
+    fn follow<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, step: Step) {
+        match step {
+            Step::Wait(at) => {
+                self.phase = Phase::Waiting;
+                cx.core.timers.arm(TimerId(id.0), at);
+            }
+            Step::Transmit { again } => {
+                cx.core.timers.disarm(TimerId(id.0));
+                self.phase = if again { Phase::ReadyAgain } else { Phase::Ready };
+            }
+            Step::Finished(report) => {
+                cx.core.timers.disarm(TimerId(id.0));
+                self.finish(cx, id, report);
+            }
+        }
+    }
+
+    /// The MAC is done with a frame: on to the next of the packet, or to the next packet.
+    fn finish<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, report: TxReport) {
+        let TxReport {
+            outcome,
+            attempts,
+            busy,
+        } = report;
+        let packet = self
+            .current
+            .as_ref()
+            .map(|packet| cx.core.buf.id(packet.pkt()))
+            .unwrap_or_default();
+        count(&mut self.counters.transmissions, u32::from(attempts));
+        count(
+            &mut self.counters.retransmissions,
+            u32::from(attempts.saturating_sub(1)),
+        );
+        count(&mut self.counters.busy, u32::from(busy));
+        cx.event(Event::FrameDone {
+            id: packet,
+            iface: id,
+            outcome,
+            attempts,
+            busy,
+        });
+        let failed = match outcome {
+            TxOutcome::Sent | TxOutcome::Acked => None,
+            TxOutcome::NoAck => {
+                count(&mut self.counters.no_ack, 1);
+                Some(Reason::LinkNoAck)
+            }
+            TxOutcome::ChannelBusy => {
+                count(&mut self.counters.channel_busy, 1);
+                Some(Reason::LinkChannelBusy)
+            }
+            TxOutcome::Refused => Some(Reason::LinkRefused),
+        };
+        self.frame_ended(cx, id, failed);
+    }
+
     /// Gives the frame to the device.
     fn hand_over<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, again: bool) -> TxInfo {
         self.phase = Phase::InDevice;

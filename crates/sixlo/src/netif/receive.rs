@@ -81,7 +81,7 @@ impl Netif<'_> {
     fn acknowledged<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, sequence: Option<u8>) {
         let Some(iface) = self.up_mut(id) else { return };
         match sequence.and_then(|sequence| iface.csma.acknowledged(cx.now, sequence)) {
-            Some(step) => self.follow(cx, id, step),
+            Some(step) => iface.follow(cx, id, step),
             None => count(&mut iface.counters.stray_acks, 1),
         }
     }

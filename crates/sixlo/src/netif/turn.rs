@@ -24,6 +24,66 @@ impl Interface {
     fn takes_turns(&self) -> bool {
         self.config.strategy == Strategy::Forward
     }
+
+    /// Makes the packet whose turn it is the current one and contends for the channel.
+    pub(super) fn begin<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
+        if self.phase == Phase::Pacing {
+            cx.core.timers.disarm(TimerId(id.0));
+        }
+        self.phase = Phase::Idle;
+        // Where both may go, they take turns.
+        let gap_is_over = !self.paced.is_empty() && self.paced_after <= cx.now;
+        let paced = gap_is_over && (self.queue.is_empty() || !self.paced_last);
+        let queue = if paced { &mut self.paced } else { &mut self.queue };
+        match cx.core.buf.pop(queue) {
+            Some(packet) => {
+                self.paced_last = paced;
+                self.leaves(cx.now, paced);
+                self.current = Some(cx.core.buf.keep(packet));
+                self.contend(cx, id);
+            }
+            None if !self.paced.is_empty() => {
+                self.phase = Phase::Pacing;
+                cx.core.timers.arm(TimerId(id.0), self.paced_after);
+            }
+            None => self.idles(cx.now),
+        }
+    }
+
+    /// The link is done with a frame of the current packet: it was sent, or it failed.
+    pub(super) fn frame_ended<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        id: IfaceId,
+        failed: Option<Reason>,
+    ) {
+        let Some(current) = self.current.as_ref().map(Kept::pkt) else {
+            return;
+        };
+        let msg = cx.core.buf.msg(current);
+        self.failed = failed;
+        let goes_on = failed.is_none() && self.more;
+        if is_paced(msg) && (self.takes_turns() || msg.ty != Ty::Fragment) {
+            self.paced_after = cx.now + self.gap();
+        }
+        if matches!(msg.ty, Ty::Link | Ty::Recover) {
+            self.phase = Phase::Settling;
+            return;
+        }
+        if goes_on && !self.takes_turns() {
+            return self.contend(cx, id);
+        }
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        let packet = cx.core.buf.resume(current);
+        let _done = if goes_on {
+            cx.core.buf.push(&mut self.paced, packet)
+        } else {
+            cx.end(packet, Module::Netif, failed.map_or(End::Sent, End::Dropped))
+        };
+        self.begin(cx, id);
+    }
 }
 
 /// Whether packets with this message carry a fragment, or part of one.
@@ -62,76 +122,16 @@ impl Netif<'_> {
         let queue = if paced { &mut iface.paced } else { &mut iface.queue };
         let queued = cx.core.buf.push(queue, packet);
         if matches!(iface.phase, Phase::Idle | Phase::Pacing) {
-            self.begin(cx, iface_id);
+            iface.begin(cx, iface_id);
         }
         Next::Taken(queued)
     }
 
-    /// Makes the packet whose turn it is the current one and contends for the channel.
-    pub(super) fn begin<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
-        let Some(iface) = self.up_mut(id) else { return };
-        if iface.phase == Phase::Pacing {
-            cx.core.timers.disarm(TimerId(id.0));
-        }
-        iface.phase = Phase::Idle;
-        // Where both may go, they take turns.
-        let gap_is_over = !iface.paced.is_empty() && iface.paced_after <= cx.now;
-        let paced = gap_is_over && (iface.queue.is_empty() || !iface.paced_last);
-        let queue = if paced { &mut iface.paced } else { &mut iface.queue };
-        match cx.core.buf.pop(queue) {
-            Some(packet) => {
-                iface.paced_last = paced;
-                iface.leaves(cx.now, paced);
-                iface.current = Some(cx.core.buf.keep(packet));
-                self.contend(cx, id);
-            }
-            None if !iface.paced.is_empty() => {
-                iface.phase = Phase::Pacing;
-                cx.core.timers.arm(TimerId(id.0), iface.paced_after);
-            }
-            None => iface.idles(cx.now),
-        }
-    }
-
     /// The current packet cannot be written into a frame: it ends, and the next one follows.
     pub fn abandon<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId, reason: Reason) {
-        self.frame_ended(cx, id, Some(reason));
-    }
-
-    /// The link is done with a frame of the current packet: it was sent, or it failed.
-    pub(super) fn frame_ended<S: Sink>(
-        &mut self,
-        cx: &mut Cx<'_, '_, S>,
-        id: IfaceId,
-        failed: Option<Reason>,
-    ) {
-        let Some(iface) = self.up_mut(id) else { return };
-        let Some(current) = iface.current.as_ref().map(Kept::pkt) else {
-            return;
-        };
-        let msg = cx.core.buf.msg(current);
-        iface.failed = failed;
-        let goes_on = failed.is_none() && iface.more;
-        if is_paced(msg) && (iface.takes_turns() || msg.ty != Ty::Fragment) {
-            iface.paced_after = cx.now + iface.gap();
+        if let Some(iface) = self.up_mut(id) {
+            iface.frame_ended(cx, id, Some(reason));
         }
-        if matches!(msg.ty, Ty::Link | Ty::Recover) {
-            iface.phase = Phase::Settling;
-            return;
-        }
-        if goes_on && !iface.takes_turns() {
-            return self.contend(cx, id);
-        }
-        let Some(current) = iface.current.take() else {
-            return;
-        };
-        let packet = cx.core.buf.resume(current);
-        let _done = if goes_on {
-            cx.core.buf.push(&mut iface.paced, packet)
-        } else {
-            cx.end(packet, Module::Netif, failed.map_or(End::Sent, End::Dropped))
-        };
-        self.begin(cx, id);
     }
 
     /// A packet about which the adaptation layer has to decide, because the link is done with a frame of it, and why
@@ -148,8 +148,8 @@ impl Netif<'_> {
 
     /// The packet that was [`settling`](Self::settling) is settled: on with the next one.
     pub fn next_turn<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: IfaceId) {
-        if self.up(id).is_some_and(|iface| iface.phase == Phase::Settling) {
-            self.begin(cx, id);
+        if let Some(iface) = self.up_mut(id).filter(|iface| iface.phase == Phase::Settling) {
+            iface.begin(cx, id);
         }
     }
 }
