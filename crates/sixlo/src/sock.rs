@@ -8,7 +8,7 @@ use crate::netreg::Receiver;
 use crate::pktbuf::{Class, Done, Pkt, PktBuf, Queue};
 use crate::trace::{End, Module, PktId, Reason, Sink};
 use crate::udp::ipv6_header;
-use crate::wire::ipv6::{self, NextHeader, TrafficClass};
+use crate::wire::ipv6::{self, NextHeader};
 use crate::wire::udp;
 
 #[cfg(test)]
@@ -251,7 +251,7 @@ impl<'a> Sockets<'a> {
         let packet = cx
             .new_packet(Module::App, Class::Transmit, 0, len, PktId::NONE, PktId::NONE)
             .map_err(SendError::NoRoom)?;
-        match write_packet(&mut cx.core.buf, &packet, &head(next_header, dst), payload) {
+        match write_packet(&mut cx.core.buf, &packet, next_header, &dst, payload) {
             Ok(()) => Ok(packet),
             Err(reason) => {
                 let _ended = cx.drop(packet, Module::App, reason);
@@ -328,29 +328,27 @@ fn describe(buf: &PktBuf<'_>, packet: &Pkt) -> Option<Received> {
     })
 }
 
-/// An IPv6 header in the making: source, hop limit and length are the IPv6 layer's.
-const fn head(next_header: NextHeader, dst: Ipv6Addr) -> ipv6::Header {
-    ipv6::Header {
-        traffic_class: TrafficClass(0),
-        flow_label: 0,
-        payload_len: 0,
-        next_header,
-        hop_limit: 0,
-        src: Ipv6Addr::UNSPECIFIED,
-        dst,
-    }
+/// Writes an IPv6 header in the making: source, hop limit and length are the IPv6 layer's. Gives what is behind it.
+fn put_head<'r>(room: &'r mut [u8], next_header: NextHeader, dst: &Ipv6Addr) -> Option<&'r mut [u8]> {
+    let (place, rest) = room.split_first_chunk_mut::<{ ipv6::HEADER_LEN }>()?;
+    let (head, place) = place.split_first_chunk_mut::<24>()?;
+    *head = [0; 24];
+    head[0] = 6 << 4;
+    head[6] = next_header.0;
+    *place.first_chunk_mut()? = dst.octets();
+    Some(rest)
 }
 
 /// Fills a packet with a header of IPv6 and what follows it.
 fn write_packet(
     buf: &mut PktBuf<'_>,
     packet: &Pkt,
-    head: &ipv6::Header,
+    next_header: NextHeader,
+    dst: &Ipv6Addr,
     payload: &[u8],
 ) -> Result<(), Reason> {
     let room = buf.bytes_mut(packet)?;
-    let (place, rest) = room.split_first_chunk_mut().ok_or(Reason::NoBuffer)?;
-    *place = head.emit();
+    let rest = put_head(room, next_header, dst).ok_or(Reason::NoBuffer)?;
     rest.copy_from_slice(payload);
     Ok(())
 }
@@ -370,8 +368,7 @@ fn write_datagram(
         checksum: 0,
     };
     let room = buf.bytes_mut(packet)?;
-    let (place, rest) = room.split_first_chunk_mut().ok_or(Reason::NoBuffer)?;
-    *place = head(NextHeader::UDP, dst).emit();
+    let rest = put_head(room, NextHeader::UDP, &dst).ok_or(Reason::NoBuffer)?;
     let (place, rest) = rest.split_first_chunk_mut().ok_or(Reason::NoBuffer)?;
     *place = ports.emit();
     rest.copy_from_slice(payload);

@@ -62,8 +62,22 @@ fn header(datagram: &mut [u8]) -> Result<&mut [u8; HEADER_LEN], Reason> {
 #[cfg_attr(target_os = "none", inline(never))]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub(crate) fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
-    let bytes = buf.read_back::<{ ipv6::HEADER_LEN }>(packet, buf.marked(packet))?;
-    ipv6::Header::parse(&bytes).ok()
+    ipv6::Header::parse(header_bytes(buf, packet, &mut None)?).ok()
+}
+
+/// The same as it lies there, or as a copy if it does not lie in one piece.
+#[cfg_attr(target_os = "none", inline(never))]
+#[cfg_attr(not(target_os = "none"), inline)]
+fn header_bytes<'b>(
+    buf: &'b PktBuf<'_>,
+    packet: &Pkt,
+    copy: &'b mut Option<[u8; ipv6::HEADER_LEN]>,
+) -> Option<&'b [u8; ipv6::HEADER_LEN]> {
+    let whole = buf.front(packet);
+    if whole.is_none() {
+        *copy = buf.read_back(packet, buf.marked(packet));
+    }
+    whole.or(copy.as_ref())
 }
 
 /// Writes an IPv6 header at the cursor.
@@ -82,11 +96,12 @@ pub(crate) fn put_ipv6_header(
 #[cfg_attr(target_os = "none", inline(never))]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub(crate) fn is_intact(buf: &PktBuf<'_>, packet: &Pkt, next_header: NextHeader) -> bool {
-    let Some(header) = ipv6_header(buf, packet) else {
+    let mut copy = None;
+    let Some([_, _, _, _, _, _, _, _, addresses @ ..]) = header_bytes(buf, packet, &mut copy) else {
         return false;
     };
     let len = buf.len(packet) as u32;
-    let checksum = Checksum::pseudo_header(&header.src, &header.dst, next_header, len);
+    let checksum = Checksum::pseudo_header_of(addresses, next_header, len);
     sum(buf, packet, 0, checksum).is_valid()
 }
 

@@ -11,7 +11,7 @@ use crate::trace::{Reason, Sink};
 use crate::udp;
 use crate::wire::addr::LinkAddr;
 use crate::wire::checksum::Checksum;
-use crate::wire::ipv6::{self, HEADER_LEN, Kind};
+use crate::wire::ipv6::{self, HEADER_LEN, Kind, NextHeader};
 
 /// The way to a destination.
 pub(super) struct Hop {
@@ -76,41 +76,55 @@ impl Ipv6<'_> {
 
     fn finish_headers(&self, buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Msg, Reason> {
         let (len, iface) = (buf.len(packet), buf.meta(packet).iface);
-        let payload_len = len.checked_sub(HEADER_LEN).ok_or(Reason::Ipv6Malformed)?;
-        let mut header = udp::ipv6_header(buf, packet).ok_or(Reason::Ipv6Malformed)?;
-        let to_self = self.tables.owns(&header.dst);
+        // Where it lies: most of it is there already. A packet without a whole one is malformed.
+        let header = buf.write_at::<HEADER_LEN>(packet, 0);
+        let header = header.map_err(|no_room| match len {
+            0..HEADER_LEN => Reason::Ipv6Malformed,
+            _ => no_room.reason(),
+        })?;
+        let [version, _, _, _, len_high, len_low, next_header, hop_limit, addresses @ ..] = header;
+        let (Some(own), Some(dst)) = (addresses.first_chunk::<16>(), addresses.last_chunk::<16>()) else {
+            return Err(Reason::Ipv6Malformed);
+        };
+        if *version >> 4 != 6 {
+            return Err(Reason::Ipv6Malformed);
+        }
+        let (own, dst) = (Ipv6Addr::from_octets(*own), Ipv6Addr::from_octets(*dst));
+        let to_self = self.tables.owns(&dst);
         let hop = if to_self {
             Hop {
                 iface,
                 link: LinkAddr::None,
             }
         } else {
-            self.next_hop(&header.dst, iface)?
+            self.next_hop(&dst, iface)?
         };
         if len > Self::mtu(hop.iface) {
             return Err(Reason::PacketTooBig);
         }
-        if header.src.is_unspecified() {
+        if own.is_unspecified() {
             // RFC 6724 section 5, rule 1: the destination itself, if it is ours.
             let src = match to_self {
-                true => Some(header.dst),
-                false => self.tables.select_source(hop.iface, &header.dst),
+                true => Some(&dst),
+                false => self.tables.select_source(hop.iface, &dst),
             };
-            header.src = src.ok_or(Reason::Ipv6Address)?;
+            if let Some(place) = addresses.first_chunk_mut() {
+                *place = src.ok_or(Reason::Ipv6Address)?.octets();
+            }
         }
         // It fits, because the MTU does.
-        header.payload_len = payload_len as u16;
-        if header.hop_limit == 0 {
-            header.hop_limit = self.config.hop_limit;
+        let payload_len = len - HEADER_LEN;
+        [*len_high, *len_low] = (payload_len as u16).to_be_bytes();
+        if *hop_limit == 0 {
+            *hop_limit = self.config.hop_limit;
         }
-        udp::put_ipv6_header(buf, packet, &header)?;
-        if let Some(offset) = checksum_offset(header.next_header) {
+        let next_header = NextHeader(*next_header);
+        if let Some(offset) = checksum_offset(next_header) {
             if payload_len < offset + 2 {
                 return Err(Reason::Ipv6Malformed);
             }
+            let mut checksum = Checksum::pseudo_header_of(addresses, next_header, payload_len as u32);
             let sum = buf.write_at::<2>(packet, HEADER_LEN + offset)?;
-            let len = payload_len as u32;
-            let mut checksum = Checksum::pseudo_header(&header.src, &header.dst, header.next_header, len);
             checksum.add_word(u16::from_be_bytes(*sum));
             // All ones stands for zero in every protocol here: in UDP it must (RFC 8200 section 8.1), in ICMPv6 it may.
             *sum = checksum.finish_udp().to_be_bytes();

@@ -236,7 +236,7 @@ impl<'a> Tables<'a> {
 
     /// The source address for a destination that is not ours: of the same scope as it, on the interface, best with the
     /// longest common prefix (RFC 6724 section 5, rules 2 and 8).
-    pub(super) fn select_source(&self, iface: IfaceId, dst: &Ipv6Addr) -> Option<Ipv6Addr> {
+    pub(super) fn select_source(&self, iface: IfaceId, dst: &Ipv6Addr) -> Option<&Ipv6Addr> {
         let wanted = ipv6::scope(dst);
         let mut best: Option<(u16, &Address)> = None;
         for entry in self.addresses().filter(|entry| entry.iface == iface) {
@@ -250,6 +250,6 @@ impl<'a> Tables<'a> {
                 best = Some((rank, entry));
             }
         }
-        best.map(|(_, entry)| entry.addr)
+        best.map(|(_, entry)| &entry.addr)
     }
 }

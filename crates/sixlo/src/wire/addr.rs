@@ -99,10 +99,11 @@ impl LinkAddr {
 /// How many bits two addresses of IPv6 have in common at their beginning.
 #[cfg_attr(target_os = "none", inline(never))]
 pub(crate) fn common_prefix_len(a: &[u8; 16], b: &[u8; 16]) -> u32 {
-    let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    // By words of the machine.
+    let ((a, _), (b, _)) = (a.as_chunks(), b.as_chunks());
     let mut len = 0;
     for (a, b) in a.iter().zip(b) {
-        let differs = u64::from_be_bytes(*a) ^ u64::from_be_bytes(*b);
+        let differs = usize::from_be_bytes(*a) ^ usize::from_be_bytes(*b);
         len += differs.leading_zeros();
         if differs != 0 {
             break;

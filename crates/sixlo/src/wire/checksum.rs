@@ -29,10 +29,23 @@ impl Checksum {
     /// destination, also where a routing header still names others.
     #[inline]
     pub const fn pseudo_header(src: &Ipv6Addr, dst: &Ipv6Addr, next_header: NextHeader, len: u32) -> Self {
-        let (src, dst) = (src.octets(), dst.octets());
+        Self::between(&src.octets(), &dst.octets(), next_header, len)
+    }
+
+    /// The same with the addresses as they stand in the IPv6 header, the source first.
+    #[inline]
+    pub const fn pseudo_header_of(addresses: &[u8; 32], next_header: NextHeader, len: u32) -> Self {
+        let (pair, _) = addresses.as_chunks::<16>();
+        let &[ref src, ref dst] = pair else {
+            return Self::new();
+        };
+        Self::between(src, dst, next_header, len)
+    }
+
+    const fn between(src: &[u8; 16], dst: &[u8; 16], next_header: NextHeader, len: u32) -> Self {
         let number = (next_header.0 as u32).to_be();
         Self {
-            sum: plus(plus(words(&src), words(&dst)), len.to_be() as u64 + number as u64),
+            sum: plus(plus(words(src), words(dst)), len.to_be() as u64 + number as u64),
             odd: false,
         }
     }

@@ -214,11 +214,14 @@ pub enum Kind {
 #[cfg_attr(target_os = "none", inline(never))]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub const fn kind(addr: &Ipv6Addr) -> Kind {
-    match addr.to_bits() {
-        0 => Kind::Unspecified,
-        1 => Kind::Loopback,
-        _ if addr.is_multicast() => Kind::Multicast,
-        _ if addr.is_unicast_link_local() => Kind::LinkLocal,
+    match addr.octets() {
+        [0xff, ..] => Kind::Multicast,
+        [0xfe, 0x80..=0xbf, ..] => Kind::LinkLocal,
+        [0, ..] => match addr.to_bits() {
+            0 => Kind::Unspecified,
+            1 => Kind::Loopback,
+            _ => Kind::Global,
+        },
         _ => Kind::Global,
     }
 }

@@ -160,10 +160,10 @@ const fn may_compress(context: &Context) -> bool {
 fn last_difference(address: &[u8; 16], low: &[u8; 8]) -> u32 {
     let [a, b, c, d, e, f, g, h] = *low;
     let other = [0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d, e, f, g, h];
-    let ((words, _), (others, _)) = (address.as_chunks::<8>(), other.as_chunks::<8>());
+    let ((words, _), (others, _)) = (address.as_chunks(), other.as_chunks());
     let mut end = 128;
     for (word, other) in words.iter().zip(others).rev() {
-        let differs = u64::from_be_bytes(*word) ^ u64::from_be_bytes(*other);
+        let differs = usize::from_be_bytes(*word) ^ usize::from_be_bytes(*other);
         end -= differs.trailing_zeros();
         if differs != 0 {
             break;
