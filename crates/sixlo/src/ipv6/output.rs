@@ -82,7 +82,17 @@ impl Ipv6<'_> {
             0..HEADER_LEN => Reason::Ipv6Malformed,
             _ => no_room.reason(),
         })?;
-        let [version, _, _, _, len_high, len_low, next_header, hop_limit, addresses @ ..] = header;
+        let [
+            version,
+            _,
+            _,
+            _,
+            len_high,
+            len_low,
+            next_header,
+            hop_limit,
+            addresses @ ..,
+        ] = header;
         let (Some(own), Some(dst)) = (addresses.first_chunk::<16>(), addresses.last_chunk::<16>()) else {
             return Err(Reason::Ipv6Malformed);
         };

@@ -36,7 +36,7 @@ impl Checksum {
     #[inline]
     pub const fn pseudo_header_of(addresses: &[u8; 32], next_header: NextHeader, len: u32) -> Self {
         let (pair, _) = addresses.as_chunks::<16>();
-        let &[ref src, ref dst] = pair else {
+        let [src, dst] = pair else {
             return Self::new();
         };
         Self::between(src, dst, next_header, len)

@@ -26,6 +26,43 @@ fn emitted(header: &Header<'_>) -> Vec<u8> {
 }
 
 #[test]
+fn the_header_of_a_data_frame_is_written_at_once_as_it_is_in_general() {
+    let (short, extended) = (
+        LinkAddr::Short(0x1234),
+        LinkAddr::Extended([1, 2, 3, 4, 5, 6, 7, 8]),
+    );
+    for addrs in [
+        [short, short],
+        [short, extended],
+        [extended, short],
+        [extended, extended],
+        [LinkAddr::BROADCAST, extended],
+        [LinkAddr::None, extended],
+        [short, LinkAddr::None],
+    ] {
+        for (compressed, ack_request) in [(true, true), (true, false), (false, true), (false, false)] {
+            let mut general = Header::data(7, 0xabcd, addrs[0], addrs[1]);
+            general.ack_request = ack_request;
+            general.src_pan = (!compressed).then_some(0xabcd);
+            let (mut expected, mut written) = ([0; 23], [0; 23]);
+            for room in 0..=23 {
+                // With an address missing, and no other way to say so, there is no such data frame in RFC 4944.
+                let wanted = match general.emit(&mut expected[..room]) {
+                    _ if addrs.contains(&LinkAddr::None) => Err(ParseError::Reserved),
+                    wanted => wanted,
+                };
+                let len = Header::emit_data(addrs, 0xabcd, compressed, ack_request, 7, &mut written[..room]);
+                assert_eq!(len, wanted, "{general:?}");
+                if let Ok(len) = len {
+                    assert_eq!(written[..len], expected[..len], "{general:?}");
+                    assert_eq!(Header::data_len(addrs, compressed), len);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_data_frame_between_extended_addresses_is_laid_out_as_the_standard_says() {
     let header = Header {
         ack_request: true,
