@@ -17,6 +17,7 @@ pub(crate) enum Part {
     Ipv6Fragments,
     Icmpv6,
     Udp,
+    Tcp,
     Buffer,
     Dispatcher,
     Formats,
@@ -28,7 +29,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::Fragmentation,
         Self::Reassembly,
         Self::Protocol,
@@ -43,6 +44,7 @@ impl Part {
         Self::Ipv6Fragments,
         Self::Icmpv6,
         Self::Udp,
+        Self::Tcp,
         Self::Buffer,
         Self::Dispatcher,
         Self::Formats,
@@ -69,6 +71,7 @@ impl Part {
             Self::Ipv6Fragments => "IPv6 fragments",
             Self::Icmpv6 => "ICMPv6",
             Self::Udp => "UDP, sockets",
+            Self::Tcp => "TCP",
             Self::Buffer => "packet buffer",
             Self::Dispatcher => "dispatcher, registry, timers",
             Self::Formats => "addresses, checksum",
@@ -98,13 +101,14 @@ impl Part {
 
     /// What a router of 6LoWPAN, IPv6, ICMPv6 and UDP can be without, beside interface and MAC: other stacks that are
     /// measured have none of it.
-    pub(crate) const MORE: [Self; 6] = [
+    pub(crate) const MORE: [Self; 7] = [
         Self::Forwarding,
         Self::Recovery,
         Self::Congestion,
         Self::Ghc,
         Self::Extensions,
         Self::Ipv6Fragments,
+        Self::Tcp,
     ];
 
     /// What belongs to nobody: shared code and what the compiler adds.
@@ -160,6 +164,8 @@ const FILES: &[(&str, Claim, Part)] = &[
     ("icmpv6", Claim::Protocol, Part::Icmpv6),
     ("udp", Claim::Protocol, Part::Udp),
     ("sock", Claim::Protocol, Part::Udp),
+    ("tcp", Claim::Protocol, Part::Tcp),
+    ("stack/tcp_api", Claim::Protocol, Part::Tcp),
     ("wire/ieee802154", Claim::Format, Part::Interface),
     ("wire/fcs", Claim::Format, Part::Interface),
     ("wire/ipv6_ext/fragment", Claim::Format, Part::Ipv6Fragments),
@@ -167,6 +173,7 @@ const FILES: &[(&str, Claim, Part)] = &[
     ("wire/ipv6", Claim::Format, Part::Ipv6),
     ("wire/icmpv6", Claim::Format, Part::Icmpv6),
     ("wire/udp", Claim::Format, Part::Udp),
+    ("wire/tcp", Claim::Format, Part::Tcp),
     ("pktbuf", Claim::Ground, Part::Buffer),
     ("stack/fragments", Claim::Protocol, Part::Ipv6Fragments),
     ("stack", Claim::Ground, Part::Dispatcher),
@@ -259,6 +266,7 @@ pub(crate) fn of_field(name: &str) -> Part {
         "ipv6" => Part::Ipv6,
         "icmpv6" => Part::Icmpv6,
         "sockets" => Part::Udp,
+        "tcp" => Part::Tcp,
         "buf" => Part::Buffer,
         _ => Part::Dispatcher,
     }

@@ -61,7 +61,7 @@ impl Ipv6<'_> {
         }
         let Hop { iface, .. } = self.next_hop(dst, iface)?;
         let src = self.tables.select_source(iface, dst);
-        Ok((iface, src.ok_or(Reason::Ipv6Address)?))
+        Ok((iface, *src.ok_or(Reason::Ipv6Address)?))
     }
 
     /// Sends a packet that begins with an IPv6 header in the making: destination and next header are set; source and hop
