@@ -434,6 +434,7 @@ impl Congestion {
     }
 
     /// Takes a report that the mechanism hears of.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn control_report(&mut self, params: &Params, now: Instant, report: &Report) {
         let mut facts = Facts {
             now,

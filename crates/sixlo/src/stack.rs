@@ -183,6 +183,7 @@ impl<'a> Stack<'a> {
     }
 
     /// A frame came in over an interface. It is read where it lies; what stays is copied.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn frame(&mut self, now: Instant, iface: IfaceId, frame: &[u8], info: RxInfo, sink: &mut impl Sink) {
         let (mut cx, modules) = self.parts(now, sink);
         let taken = modules.netif.receive(&mut cx, iface, frame, &info);
@@ -218,6 +219,7 @@ impl<'a> Stack<'a> {
 
     /// The device asks for a frame: it is written into `out`, which holds what it held after the last such call on
     /// this interface. `None` if there is nothing to send now.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn transmit(
         &mut self,
         now: Instant,

@@ -62,6 +62,7 @@ impl Refusal {
 
 impl Ipv6<'_> {
     /// Takes a packet from a link.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
         match self.route_in(cx.core, &packet) {
             // A packet in fragments goes through here once more when it is whole.
@@ -75,6 +76,7 @@ impl Ipv6<'_> {
         }
     }
 
+    #[cfg_attr(target_os = "none", inline(never))]
     fn route_in(&self, core: &mut Core<'_>, packet: &Pkt) -> Result<Msg, Refusal> {
         let header = accept(&mut core.buf, packet)?;
         if self.is_for_me(&header.dst) {

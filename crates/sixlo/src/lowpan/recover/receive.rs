@@ -123,6 +123,7 @@ impl Lowpan<'_> {
     }
 
     /// A first fragment: its datagram is forwarded, or put together here.
+    #[cfg_attr(target_os = "none", inline(never))]
     fn take_first<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
