@@ -50,7 +50,8 @@ impl Netif<'_> {
         self.up(iface).map(|iface| iface.config.link)
     }
 
-    /// The metadata of a packet that came in as it is.
+    /// The metadata of a packet that came in as it is. A function of its own, so that what a frame takes is not in memory.
+    #[inline(never)]
     pub(super) fn accept_packet<'f, S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,

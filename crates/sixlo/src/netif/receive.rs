@@ -89,7 +89,7 @@ impl Netif<'_> {
 
 impl Interface {
     /// The metadata of a frame that is for this interface.
-    #[inline]
+    #[inline(always)]
     fn addressed(&self, id: IfaceId, header: &Header<'_>, info: &RxInfo) -> Result<Meta, Reason> {
         if header.security.is_some() {
             return Err(Reason::FrameUnsupported);

@@ -146,6 +146,7 @@ impl<'a> Modules<'a> {
     }
 
     /// A timer is due.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn timer<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, timer: TimerId) {
         if usize::from(timer.0) < self.netif.capacity() {
             self.netif.timer(cx, IfaceId(timer.0));
