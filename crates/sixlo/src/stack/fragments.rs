@@ -14,6 +14,7 @@ const SOURCE_AT: usize = 8;
 
 impl<'a> Modules<'a> {
     /// Hands a packet to its interface, in fragments if it has to be.
+    #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn send_down<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>, msg: Msg, packet: Pkt) -> Next {
         let iface = cx.core.buf.meta(&packet).iface;
         let fits = |mtu| cx.core.buf.len(&packet) <= usize::from(mtu);
