@@ -3,6 +3,7 @@
 
 pub mod board;
 pub mod link;
+#[cfg(not(armv6m))]
 mod mem;
 pub mod node;
 pub mod paint;

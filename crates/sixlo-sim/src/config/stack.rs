@@ -163,7 +163,7 @@ pub enum Cpu {
     RiotM3,
     /// `[cpu.cortex-m3]`: what the stack itself takes on a Cortex-M3, by instructions counted on the emulated chip.
     CortexM3(CortexM3),
-    /// `[cpu.cortex-m0plus]`: the same on a Cortex-M0+, estimated from the former.
+    /// `[cpu.cortex-m0plus]`: the same on a Cortex-M0+, whose instructions are counted, and whose cycles are those of the former.
     CortexM0plus(CortexM0plus),
     /// `[cpu.times]`: as given.
     Times(CpuTimes),
