@@ -12,6 +12,7 @@ use crate::scenario::Scenario;
 pub mod fragment_forwarding;
 pub mod ledger;
 pub mod page;
+pub mod tcplp;
 pub mod transfers;
 pub mod verdict;
 
@@ -40,7 +41,7 @@ pub struct Study {
 }
 
 /// All studies.
-pub const STUDIES: &[Study] = &[fragment_forwarding::STUDY];
+pub const STUDIES: &[Study] = &[fragment_forwarding::STUDY, tcplp::STUDY];
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

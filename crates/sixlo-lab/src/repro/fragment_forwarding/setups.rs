@@ -175,7 +175,7 @@ fn payloads(extent: &Extent) -> Vec<u16> {
 const FIGURE_SEEDS: u64 = 3;
 
 /// The configuration of a shipped scenario without its sweep.
-pub(super) fn base(name: &str, text: &str) -> Config {
+pub(in crate::repro) fn base(name: &str, text: &str) -> Config {
     let source = Source {
         name: format!("{name}.toml"),
         text: text.to_owned(),
