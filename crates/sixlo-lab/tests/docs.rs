@@ -16,6 +16,10 @@ topology = "lille-50"
 [cpu.times]
 [stack]
 fragment_gap_us = 100
+[stack.tcp]
+mss_bytes = 462
+[[bulk]]
+bytes = 1
 [[traffic]]
 payload_bytes = 8
 count = 1

@@ -37,6 +37,7 @@ pub const ALL: &[Shipped] = shipped![
     "faults",
     "attacks",
     "echo",
+    "tcp",
 ];
 
 impl Shipped {
