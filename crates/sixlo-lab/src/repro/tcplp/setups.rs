@@ -58,6 +58,7 @@ impl Case {
         } else {
             (NodeSet::List(vec![near]), far)
         };
+        bulk.bytes = 0;
         config.end_ms = Some(if extent.quick { 30_000 } else { 300_000 });
         let (mut frames, mut segments, mut delay_ms) = (5, 4, 0);
         match self.varied {
