@@ -132,7 +132,7 @@ fn state() -> Claim {
         part(
             name,
             published,
-            format!("{bytes} B, on any machine of 32 or 64 bits"),
+            format!("{bytes} B, as this program has it"),
             verdict,
         )
     });
