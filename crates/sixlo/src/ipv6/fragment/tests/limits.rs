@@ -15,6 +15,20 @@ fn xi6_a_packet_of_the_largest_size_is_taken_and_one_byte_more_is_not() {
     });
 }
 
+#[test]
+fn xi6_an_overlap_by_one_unit_is_one_and_touching_is_none() {
+    for (at, fate) in [(8, Fate::Dropped(Reason::ReassemblyConflict)), (0, Fate::Kept)] {
+        with(1, |bench| {
+            bench.take(&piece(16, 24, true));
+            assert_eq!(bench.take(&piece(at, 16, true)), fate);
+        });
+        with(1, |bench| {
+            bench.take(&piece(16, 24, true));
+            assert_eq!(bench.take(&piece(40 - at, 16, true)), fate);
+        });
+    }
+}
+
 /// RFC 5722 section 4: silently, even where the fragment that remains to know the others by is the first one.
 #[test]
 fn xi6_an_overlap_with_the_first_fragment_alone_is_told_to_nobody() {
