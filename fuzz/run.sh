@@ -11,8 +11,8 @@ if [ $# -gt 1 ] || ! [[ $seconds =~ ^([1-9][0-9]*)?$ ]]; then
     exit 2
 fi
 
-# Inputs for a target whose input is more than one header.
-declare -A inputs=([mesh]=40000 [reassembly]=200000 [stack_script]=100000 [tcp_script]=100000)
+# Inputs for a target that takes long for one.
+declare -A inputs=([ghc]=40000 [mesh]=30000 [reassembly]=200000 [stack_script]=80000 [tcp_script]=80000)
 
 # What bounds the run of a target.
 bound() {
