@@ -435,9 +435,8 @@ fn streams_arrive_or_errors_are_told_whatever_the_link_does() {
     run_all(0..500);
 }
 
-/// `cargo test --release -p sixlo --test tcp_random -- --ignored`
 #[test]
-#[ignore = "minutes"]
+#[ignore = "twenty times as long: cargo test --release -p sixlo --test tcp_random -- --ignored"]
 fn streams_arrive_or_errors_are_told_over_ten_thousand_links() {
     run_all(1_000..11_000);
 }
