@@ -123,6 +123,15 @@ impl Stack<'_> {
         self.tcp_call(now, sink, |tcp, cx| tcp.lend(cx, connection, bytes))
     }
 
+    /// Bytes that the send buffer has room for now. The packet buffer may have less.
+    ///
+    /// # Errors
+    ///
+    /// [`TcpError::ShutDown`], [`TcpError::NotOpen`], or why the connection ended.
+    pub fn tcp_writable(&mut self, connection: ConnectionId) -> Result<usize, TcpError> {
+        self.modules.tcp.room(&self.core.buf, connection)
+    }
+
     /// Room for `len` bytes at the end of the send buffer, in one piece, to be written by the application: no byte is copied
     /// between that and the device's frame. [`tcp_commit`](Self::tcp_commit) sends what was written. Room that was reserved
     /// before and not committed is given back; so it is by [`tcp_send`](Self::tcp_send).

@@ -210,6 +210,13 @@ impl Tcp<'_> {
         Ok(n)
     }
 
+    /// Bytes that may still be handed over.
+    pub fn room(&mut self, buf: &PktBuf<'_>, id: ConnectionId) -> Result<usize, TcpError> {
+        let place = self.writable(id)?;
+        let (connection, _, config) = self.connection(place).ok_or(TcpError::NotOpen)?;
+        Ok(connection.send_room(buf, config))
+    }
+
     /// Sends data that the application lends for ever.
     pub fn lend<S: Sink>(
         &mut self,

@@ -41,9 +41,17 @@ use sixlo::wire::ieee802154;
 use sixlo::wire::ipv6::{self, Ecn, NextHeader, TrafficClass};
 use sixlo::wire::lowpan::IPV6;
 use sixlo::wire::lowpan::frag::Fragment;
-use sixlo::wire::tcp::options::{Block, Options, Timestamps};
+use sixlo::wire::tcp::options::{Block, Blocks, Options};
 use sixlo::wire::tcp::seq::Seq;
 use sixlo::wire::tcp::{Flags, HEADER_LEN, Header};
+
+#[path = "tcp/line.rs"]
+mod line;
+#[path = "tcp/pair.rs"]
+mod pair;
+
+pub(crate) use line::{Line, Seg, show};
+pub(crate) use pair::{Fate, Pair};
 
 pub(crate) const IFACE: IfaceId = IfaceId(0);
 /// The port that the stack listens on.
@@ -105,137 +113,6 @@ pub(crate) fn node_in(memory: &mut Store, k: u8, change: impl Fn(&mut Config)) -
     iface.queue_capacity = 64;
     stack.bring_up(IFACE, iface).expect("there is an interface");
     stack
-}
-
-/// A segment, its numbers relative.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Seg {
-    pub(crate) flags: Flags,
-    pub(crate) seq: u32,
-    pub(crate) data: Vec<u8>,
-    pub(crate) ack: u32,
-    pub(crate) window: u16,
-    pub(crate) urgent: u16,
-    pub(crate) ecn: Ecn,
-    pub(crate) options: Options,
-    /// The options as bytes.
-    pub(crate) raw: Vec<u8>,
-}
-
-/// A line as it was written: what it names.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Line {
-    flags: Flags,
-    seq: u32,
-    len: u32,
-    ack: Option<u32>,
-    window: Option<u16>,
-    urgent: Option<u16>,
-    ecn: Option<Ecn>,
-    options: Option<Options>,
-    raw: Option<Vec<u8>>,
-}
-
-fn number(word: Option<&str>) -> u32 {
-    let word = word.expect("a number");
-    let negative = word.strip_prefix('-').map(|rest| {
-        let n: u32 = rest.parse().unwrap_or_else(|_| panic!("a number: {word}"));
-        n.wrapping_neg()
-    });
-    negative.unwrap_or_else(|| word.parse().unwrap_or_else(|_| panic!("a number: {word}")))
-}
-
-impl Line {
-    pub(crate) fn parse(text: &str) -> Self {
-        let mut line = Self::default();
-        let (text, options) = match text.split_once('<') {
-            Some((head, options)) => (head, Some(options.trim_end().trim_end_matches('>'))),
-            None => (text, None),
-        };
-        let mut words = text.split_whitespace();
-        for flag in words.next().expect("flags").chars() {
-            line.flags |= match flag {
-                'S' => Flags::SYN,
-                'F' => Flags::FIN,
-                'R' => Flags::RST,
-                'P' => Flags::PSH,
-                '.' => Flags::ACK,
-                'U' => Flags::URG,
-                'E' => Flags::ECE,
-                'W' => Flags::CWR,
-                '-' => Flags::NONE,
-                other => panic!("no flag: {other}"),
-            };
-        }
-        let place = words.next().expect("a sequence number");
-        match place.split_once('(') {
-            Some((seq, len)) => {
-                line.seq = number(Some(seq));
-                line.len = number(Some(len.trim_end_matches(')')));
-            }
-            None => line.seq = number(Some(place)),
-        }
-        while let Some(word) = words.next() {
-            match word {
-                "ack" => line.ack = Some(number(words.next())),
-                "win" => line.window = Some(number(words.next()) as u16),
-                "urg" => line.urgent = Some(number(words.next()) as u16),
-                "ecn" => {
-                    line.ecn = Some(match words.next() {
-                        Some("not") => Ecn::NotCapable,
-                        Some("ect0") => Ecn::Capable0,
-                        Some("ect1") => Ecn::Capable1,
-                        Some("ce") => Ecn::Congestion,
-                        other => panic!("no ECN: {other:?}"),
-                    });
-                }
-                other => panic!("not known: {other}"),
-            }
-        }
-        if let Some(text) = options {
-            line.take_options(text);
-        }
-        line
-    }
-
-    fn take_options(&mut self, text: &str) {
-        let mut options = Options::NONE;
-        let mut words = text.split([' ', ',']).filter(|word| !word.is_empty()).peekable();
-        while let Some(word) = words.next() {
-            match word {
-                "mss" => options.mss = Some(number(words.next()) as u16),
-                "sackok" => options.sack_permitted = true,
-                "ts" => {
-                    options.timestamps = Some(Timestamps {
-                        value: number(words.next()),
-                        echo: number(words.next()),
-                    });
-                }
-                "sack" => {
-                    while let Some((left, right)) = words.peek().and_then(|word| word.split_once('-')) {
-                        options.sack.push(Block {
-                            left: Seq(number(Some(left))),
-                            right: Seq(number(Some(right))),
-                        });
-                        words.next();
-                    }
-                }
-                "nop" | "end" => {}
-                "raw" => {
-                    let hex = words.next().expect("bytes");
-                    let digits: Vec<u32> = hex.chars().map(|c| c.to_digit(16).expect("hex")).collect();
-                    self.raw = Some(
-                        digits
-                            .chunks(2)
-                            .map(|pair| (pair[0] << 4 | pair[1]) as u8)
-                            .collect(),
-                    );
-                }
-                other => panic!("no option: {other}"),
-            }
-        }
-        self.options = Some(options);
-    }
 }
 
 /// What a [`Trace`] has seen of the stack: when, and what.
@@ -609,7 +486,7 @@ impl Trace {
             self.iss.0 = header.seq.0;
         }
         // Relative to the peer's numbers.
-        let mut sack = sixlo::wire::tcp::options::Blocks::EMPTY;
+        let mut sack = Blocks::EMPTY;
         for block in options.sack.as_slice() {
             sack.push(Block {
                 left: Seq(block.left.0.wrapping_sub(self.iss.1)),
@@ -642,7 +519,7 @@ impl Trace {
     /// The packet of a line that the peer sends.
     pub(crate) fn packet(&self, line: &Line) -> Vec<u8> {
         let mut options = line.options.unwrap_or(Options::NONE);
-        let mut sack = sixlo::wire::tcp::options::Blocks::EMPTY;
+        let mut sack = Blocks::EMPTY;
         for block in options.sack.as_slice() {
             sack.push(Block {
                 left: block.left + self.iss.0,
@@ -745,62 +622,6 @@ pub(crate) fn ip_packet(src: Ipv6Addr, dst: Ipv6Addr, ecn: Ecn, next: NextHeader
     [&outer.emit()[..], upper].concat()
 }
 
-/// A segment as a line.
-pub(crate) fn show(seg: &Seg) -> String {
-    let names = [
-        (Flags::SYN, 'S'),
-        (Flags::FIN, 'F'),
-        (Flags::RST, 'R'),
-        (Flags::PSH, 'P'),
-        (Flags::ACK, '.'),
-        (Flags::URG, 'U'),
-        (Flags::ECE, 'E'),
-        (Flags::CWR, 'W'),
-    ];
-    let flags: String = names
-        .iter()
-        .filter(|(flag, _)| seg.flags.contains(*flag))
-        .map(|(_, name)| *name)
-        .collect();
-    let data = if seg.data.is_empty() {
-        String::new()
-    } else {
-        format!("({})", seg.data.len())
-    };
-    let ack = if seg.flags.contains(Flags::ACK) {
-        format!(" ack {}", seg.ack)
-    } else {
-        String::new()
-    };
-    let mut options = Vec::new();
-    options.extend(seg.options.mss.map(|mss| format!("mss {mss}")));
-    options.extend(seg.options.sack_permitted.then(|| "sackok".to_owned()));
-    options.extend(
-        seg.options
-            .timestamps
-            .map(|ts| format!("ts {} {}", ts.value, ts.echo)),
-    );
-    if !seg.options.sack.is_empty() {
-        let blocks: Vec<String> = seg
-            .options
-            .sack
-            .as_slice()
-            .iter()
-            .map(|b| format!("{}-{}", b.left.0, b.right.0))
-            .collect();
-        options.push(format!("sack {}", blocks.join(" ")));
-    }
-    let options = if options.is_empty() {
-        String::new()
-    } else {
-        format!(" <{}>", options.join(" "))
-    };
-    format!(
-        "{flags} {}{data}{ack} win {}{options}",
-        seg.seq as i32, seg.window
-    )
-}
-
 /// A segment from the peer to the stack: `send!(trace, ms, "line")`.
 macro_rules! send {
     ($trace:expr, $ms:expr, $($line:tt)+) => { $trace.send($ms, &format!($($line)+)) };
@@ -810,163 +631,3 @@ macro_rules! recv {
     ($trace:expr, $ms:expr, $($line:tt)+) => { $trace.recv($ms, &format!($($line)+)) };
 }
 pub(crate) use {recv, send};
-
-/// What the link between two stacks does with a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It arrives.
-    Arrives,
-    /// It does not, and the sender's device says that it did.
-    Lost,
-}
-
-/// Two stacks, nodes 1 and 2, over a link that carries a frame in no time or loses it.
-pub(crate) struct Pair {
-    pub(crate) stacks: [Stack<'static>; 2],
-    pub(crate) now: Instant,
-    /// What becomes of frame number n.
-    pub(crate) fate: Box<dyn FnMut(usize) -> Fate>,
-    pub(crate) frames: usize,
-}
-
-impl Pair {
-    pub(crate) fn new(change: impl Fn(&mut Config)) -> Self {
-        Self {
-            stacks: [node(1, &change), node(2, &change)],
-            now: at(0),
-            fate: Box::new(|_| Fate::Arrives),
-            frames: 0,
-        }
-    }
-
-    /// A connection that node 1 opened to node 2: the handles of both.
-    pub(crate) fn connected(&mut self) -> [ConnectionId; 2] {
-        let listener = self.stacks[1].tcp_listen(PORT, 2).expect("a listener");
-        let client = self.stacks[0]
-            .tcp_connect(self.now, (addr(2), PORT), &mut ())
-            .expect("a place");
-        self.pass(Duration::from_secs(30));
-        let server = self.stacks[1]
-            .tcp_accept(listener)
-            .expect("the handshake is over");
-        self.stacks[1]
-            .tcp_close_listener(self.now, listener, &mut ())
-            .expect("it listens");
-        [client, server]
-    }
-
-    fn exchange(&mut self, from: usize) -> bool {
-        let mut frame = [0; FRAME_LEN_MAX];
-        let Some(info) = self.stacks[from].transmit(self.now, IFACE, &mut frame, &mut ()) else {
-            return false;
-        };
-        let fate = (self.fate)(self.frames);
-        self.frames += 1;
-        if fate == Fate::Arrives {
-            self.stacks[1 - from].frame(self.now, IFACE, &frame[..info.len], RxInfo::default(), &mut ());
-        }
-        let report = TxReport {
-            outcome: TxOutcome::Acked,
-            attempts: 1,
-            busy: 0,
-        };
-        self.stacks[from].transmitted(self.now, IFACE, report, &mut ());
-        true
-    }
-
-    /// Runs until nobody has anything to do but timers.
-    pub(crate) fn settle(&mut self) {
-        for _ in 0..100_000 {
-            let mut busy = false;
-            for from in 0..2 {
-                let now = self.now;
-                busy |= self.stacks[from].poll(now, &mut ()).is_some_and(|due| due <= now);
-                busy |= self.exchange(from);
-            }
-            if !busy {
-                return;
-            }
-        }
-        panic!("the two do not settle");
-    }
-
-    /// The next instant at which anybody wants to run.
-    pub(crate) fn next(&self) -> Option<Instant> {
-        self.stacks
-            .iter()
-            .filter_map(|stack| stack.next_deadline(self.now))
-            .min()
-    }
-
-    /// Lets time pass, with every timer at its time.
-    pub(crate) fn pass(&mut self, span: Duration) {
-        let end = self.now + span;
-        self.settle();
-        while let Some(due) = self.next().filter(|due| *due <= end) {
-            self.now = self.now.max(due);
-            self.settle();
-        }
-        self.now = end;
-    }
-
-    /// Carries `data` from one end of a connection to the other, shuts that direction down, and gives what arrived.
-    /// Time passes as needed, at most `limit` of it.
-    pub(crate) fn carry(
-        &mut self,
-        ids: [ConnectionId; 2],
-        from: usize,
-        data: &[u8],
-        limit: Duration,
-    ) -> Vec<u8> {
-        let end = self.now + limit;
-        let (mut sent, mut arrived, mut shut) = (0, Vec::new(), false);
-        let mut out = [0; 300];
-        loop {
-            if sent < data.len() {
-                match self.stacks[from].tcp_send(self.now, ids[from], &data[sent..], &mut ()) {
-                    Ok(n) => sent += n,
-                    Err(TcpError::WouldBlock | TcpError::NoRoom) => {}
-                    Err(error) => panic!("sending: {error}"),
-                }
-            } else if !shut {
-                self.stacks[from]
-                    .tcp_shutdown(self.now, ids[from], &mut ())
-                    .expect("open");
-                shut = true;
-            }
-            self.settle();
-            let before = arrived.len();
-            loop {
-                match self.stacks[1 - from].tcp_recv(self.now, ids[1 - from], &mut out, &mut ()) {
-                    Ok(0) => return arrived,
-                    Ok(n) => arrived.extend(&out[..n]),
-                    Err(TcpError::WouldBlock) => break,
-                    Err(error) => panic!("receiving: {error}"),
-                }
-            }
-            self.settle();
-            if arrived.len() == before {
-                let due = self.next().unwrap_or(end).max(self.now);
-                assert!(
-                    due < end,
-                    "{} of {} bytes arrived in time",
-                    arrived.len(),
-                    data.len()
-                );
-                self.now = due;
-            }
-        }
-    }
-
-    /// Nothing is left anywhere.
-    pub(crate) fn assert_idle(&self) {
-        for stack in &self.stacks {
-            assert_eq!(stack.next_deadline(self.now), None, "a timer is left");
-            assert_eq!(
-                (stack.buffer().live(), stack.buffer().used()),
-                (0, 0),
-                "packets are left"
-            );
-        }
-    }
-}
