@@ -130,11 +130,11 @@ pub(crate) enum Exchange {
 
 impl Exchange {
     /// Before the first request.
-    pub(crate) const NEW: Self = Self::Request(Collector::NEW);
+    pub(crate) const NEW: Self = Self::Request(Collector::FIRST);
 
     /// Between two requests.
     pub(crate) const fn is_idle(&self) -> bool {
-        matches!(self, Self::Request(collector) if !collector.has_begun())
+        matches!(self, Self::Request(collector) if collector.is_idle())
     }
 
     /// Takes requests and answers them, until it has to wait.
@@ -156,7 +156,7 @@ impl Exchange {
                     answer::Step::Failed => return Outcome::Abort,
                     answer::Step::Done { close: false } => {
                         outcome = Outcome::Moved;
-                        *self = Self::NEW;
+                        *self = Self::Request(Collector::NEXT);
                     }
                     answer::Step::Done { close: true } => {
                         if line.stack.tcp_shutdown(line.now, line.id, line.sink).is_err() {

@@ -72,7 +72,8 @@ impl Service {
 /// How long clients may take. Whoever takes longer is cut off, so that others get the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From the first byte of an HTTP request to the end of its head.
+    /// To the end of an HTTP request's head: the first one of a connection from its beginning on, others from their first byte
+    /// on.
     pub head: Duration,
     /// Without a byte either way: between two requests of HTTP, while an answer or an echo is not read.
     pub idle: Duration,
@@ -264,7 +265,10 @@ impl<'a, T: Site> Services<'a, T> {
         *conversation = Conversation {
             id: Some(id),
             talk: service.talk(),
-            until: now + self.limits.idle,
+            until: match service {
+                Service::Http => now + self.limits.head,
+                _ => now + self.limits.idle,
+            },
         };
         Some(place)
     }

@@ -332,7 +332,8 @@ fn a_slow_head_is_cut_off() {
 fn a_client_that_says_nothing_is_cut_off() {
     let mut world = World::new();
     let id = world.connect(80);
-    for _ in 0..60 {
+    for _ in 0..30 {
+        assert_eq!(world.services.conversations(), 1);
         world.pass(SECOND);
         let _ = world.client.tcp_send(world.now, id, b"\r\n", &mut ());
     }
@@ -340,6 +341,19 @@ fn a_client_that_says_nothing_is_cut_off() {
     assert_eq!(world.services.conversations(), 0);
     let _ = world.client.tcp_abort(world.now, id, &mut ());
     world.assert_quiet();
+}
+
+/// Who has connected and not asked yet does not give way: the request may be under way.
+#[test]
+fn a_new_client_keeps_its_place() {
+    let mut world = World::new();
+    let ids: Vec<_> = (0..3).map(|_| world.connect(80)).collect();
+    for id in &ids[..2] {
+        assert!(world.ask(*id, "GET /bytes/1 HTTP/1.0\r\n\r\n").starts_with(OK));
+        world.client.tcp_close(world.now, *id, &mut ()).expect("open");
+    }
+    assert!(world.ask(ids[2], "GET /bytes/1 HTTP/1.0\r\n\r\n").starts_with(OK));
+    assert_eq!(world.services.counters().displaced, 0);
 }
 
 /// Who is between two requests gives way to who has one.

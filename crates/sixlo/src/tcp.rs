@@ -204,13 +204,14 @@ impl<'a> Tcp<'a> {
         self.connections.iter().position(open)
     }
 
-    /// A place for a connection: a free one, or else that of the connection that has been in TIME-WAIT longest of those that
-    /// no application has (FreeBSD): else whoever closes first could not talk to anybody for a minute.
+    /// A place for a connection: a free one, or else that of the connection that only waits for the peer's end and for old
+    /// segments, in FIN-WAIT-2 or TIME-WAIT (as FreeBSD), has no application, and has done so longest: else whoever closes
+    /// first could not talk to anybody for a minute.
     fn free_place(&self) -> Option<usize> {
         let most = self.connections.len().min(usize::from(u8::MAX));
         let places = self.connections.get(..most)?;
         let waits = |(place, it): (usize, &Connection)| {
-            let over = it.state == State::TimeWait && !it.flags.owned;
+            let over = matches!(it.state, State::FinWait2 | State::TimeWait) && !it.flags.owned;
             Some((place, it.end_at.get().filter(|_| over)?))
         };
         let free = places.iter().position(Connection::is_free);

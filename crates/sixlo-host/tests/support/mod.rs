@@ -1,4 +1,8 @@
 //! A network namespace with the kernel at one end of a TUN device and our stack at the other, and a bad link in between.
+#![allow(
+    dead_code,
+    reason = "each test binary that includes this module uses a part of it"
+)]
 
 use std::collections::BTreeMap;
 use std::io;

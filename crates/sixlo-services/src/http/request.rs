@@ -16,15 +16,30 @@ pub(crate) struct Collector {
     len: u16,
     /// A byte of a line has come that is not its end.
     in_line: bool,
+    /// It is not the first one of its connection.
+    again: bool,
 }
 
 impl Collector {
-    pub(crate) const NEW: Self = Self {
+    /// Before the first request of a connection.
+    pub(crate) const FIRST: Self = Self {
         len: 0,
         in_line: false,
+        again: false,
     };
 
-    pub(crate) const fn has_begun(&self) -> bool {
+    /// Before another request.
+    pub(crate) const NEXT: Self = Self {
+        again: true,
+        ..Self::FIRST
+    };
+
+    /// The client has had an answer and has not asked again.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.again && !self.has_begun()
+    }
+
+    const fn has_begun(&self) -> bool {
         self.len > 0
     }
 
@@ -47,7 +62,7 @@ impl Collector {
                 }
             };
             line.consume(taken);
-            if self.has_begun() && !had_begun {
+            if self.again && self.has_begun() && !had_begun {
                 *outcome = Outcome::Until(line.now + server.limits.head);
             }
             let head = server.head.get(..usize::from(self.len)).unwrap_or_default();

@@ -441,6 +441,36 @@ fn time_wait_makes_place_when_all_places_are_taken() {
 }
 
 #[test]
+fn fin_wait_2_makes_place_too_once_no_application_has_it() {
+    let mut t = Trace::listening(|_| ());
+    for n in 0..CONNECTIONS as u16 {
+        let ms = 10 * u64::from(n);
+        t.run_until(at(ms));
+        let mut view = another(&mut t, 2000 + n);
+        swap(&mut t, &mut view);
+        match n {
+            0 => t.shutdown().unwrap(),
+            _ => t.close().unwrap(),
+        }
+        recv!(t, ms, "F. 1 ack 1");
+        send!(t, ms, ". 1 ack 2 win 4096");
+    }
+    t.ports.1 = 3000;
+    send!(t, 100, "S 0 win 4096 <mss 500>");
+    recv!(t, 100, "S. 0 ack 1");
+    send!(t, 100, ". 1 ack 1 win 4096");
+    t.id = t.stack.tcp_accept(listener(&t)).ok();
+    assert_eq!(t.state(), State::Established);
+    // The first one is the application's, the second gave way, the third waits on.
+    for (port, gone) in [(2000, false), (2001, true), (2002, false)] {
+        t.ports.1 = port;
+        send!(t, 200, "F. 1 ack 2 win 4096");
+        let (_, seg) = t.seen.pop_front().expect("an answer");
+        assert_eq!(seg.flags.contains(Flags::RST), gone, "{port}");
+    }
+}
+
+#[test]
 fn a_place_that_the_application_has_is_not_given_away() {
     let mut t = Trace::listening(|_| ());
     for n in 0..CONNECTIONS as u16 {
