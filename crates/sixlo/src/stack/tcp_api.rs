@@ -80,6 +80,15 @@ impl Stack<'_> {
         opened
     }
 
+    /// Whether [`tcp_accept`](Self::tcp_accept) would give a connection.
+    ///
+    /// # Errors
+    ///
+    /// [`TcpError::NotOpen`].
+    pub fn tcp_acceptable(&self, listener: ListenerId) -> Result<bool, TcpError> {
+        Ok(self.modules.tcp.oldest_of(listener)?.is_some())
+    }
+
     /// Takes the oldest connection that peers opened to a listener.
     ///
     /// # Errors

@@ -139,8 +139,8 @@ impl Tcp<'_> {
         None
     }
 
-    /// The oldest connection that a listener has and nobody accepted.
-    pub fn accept(&mut self, id: ListenerId) -> Result<ConnectionId, TcpError> {
+    /// The place of the oldest connection that a listener has and nobody accepted.
+    pub fn oldest_of(&self, id: ListenerId) -> Result<Option<usize>, TcpError> {
         self.listener(id)?;
         let number = id.place + 1;
         let mut oldest: Option<usize> = None;
@@ -151,7 +151,12 @@ impl Tcp<'_> {
                 oldest = Some(place);
             }
         }
-        let place = oldest.ok_or(TcpError::WouldBlock)?;
+        Ok(oldest)
+    }
+
+    /// Accepts it.
+    pub fn accept(&mut self, id: ListenerId) -> Result<ConnectionId, TcpError> {
+        let place = self.oldest_of(id)?.ok_or(TcpError::WouldBlock)?;
         let connection = self.connections.get_mut(place).ok_or(TcpError::WouldBlock)?;
         connection.flags.ready = false;
         Ok(ConnectionId {
