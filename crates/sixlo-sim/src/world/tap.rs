@@ -34,11 +34,19 @@ impl<O: Observer> Sink for Tap<'_, O> {
                 fate: FragmentFate::Dropped(reason),
                 ..
             }
+            | Event::RecoverableIn {
+                fate: FragmentFate::Dropped(reason),
+                ..
+            }
             | Event::End {
                 end: sixlo::trace::End::Dropped(reason),
                 ..
             } => self.counters.drops[reason.place()] += 1,
             Event::FragmentIn {
+                fate: FragmentFate::FellBack,
+                ..
+            }
+            | Event::RecoverableIn {
                 fate: FragmentFate::FellBack,
                 ..
             } => self.counters.fallbacks += 1,

@@ -145,7 +145,6 @@ impl Lowpan<'_> {
             return Err(reason);
         }
         self.vrbs.entry_mut(entry).next = whole.len() as u16;
-        self.vrbs.free_if_done(entry);
         tell(cx, fragment, FragmentFate::Forwarded);
         Ok(true)
     }
@@ -197,10 +196,8 @@ impl Lowpan<'_> {
     ) -> Result<(), Reason> {
         let entry = self.vrbs.entry_mut(index);
         let (start, len) = (fragment.header.start(), fragment.data.len());
-        let valid = fragment.header.check(len).is_ok() && fragment.header.datagram_size == entry.size;
-        if !valid {
-            // RFC 4944 section 5.3: another size is another datagram, of which there is no first fragment.
-            entry.kind = Kind::Broken;
+        // RFC 4944 section 5.3: another size is another datagram, of which there is no first fragment.
+        if fragment.header.check(len).is_err() || fragment.header.datagram_size != entry.size {
             return Err(Reason::FragmentInvalid);
         }
         let (expected, end) = (usize::from(entry.next), start + len);

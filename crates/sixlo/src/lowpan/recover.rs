@@ -95,17 +95,18 @@ impl Lowpan<'_> {
             Shot::Abort => Rfrag::abort(tag),
             Shot::Fragment {
                 sequence,
-                start,
-                len,
                 ack_request,
-            } => Rfrag {
-                congested: false,
-                tag,
-                ack_request,
-                sequence,
-                size: len,
-                offset: if sequence == 0 { total } else { start },
-            },
+            } => {
+                let (start, size) = entry.sender.piece(sequence).ok_or(Reason::RecoverGivenUp)?;
+                Rfrag {
+                    congested: false,
+                    tag,
+                    ack_request,
+                    sequence,
+                    size,
+                    offset: if sequence == 0 { total } else { start },
+                }
+            }
         };
         entry.report(cx, &params, &Report::Sent { size: 1 });
         header.emit(head).map_err(|_| Reason::DatagramTooLarge)?;

@@ -21,11 +21,11 @@ pub enum Mark {
     /// While the queue of the interface is more than half full; fragments also while the reassembly table or that of
     /// datagrams under recovery is (Lenders et al. 2021, section V-A).
     HalfFull,
-    /// Random early detection: the likelier, the longer the queue was on average (Floyd and Jacobson 1993; RFC 7567 section
-    /// 3).
+    /// Random early detection: the likelier, the longer the queue was on average (Floyd and Jacobson 1993; RFC 7567 sections
+    /// 1.2 and 2.2).
     Red,
-    /// While packets wait in the queue for too long, as one of them shows at a time (RFC 7567 section 3; the measure is
-    /// that of RFC 8289 section 3.1).
+    /// While packets wait in the queue for too long, as one of them shows at a time (RFC 7567 section 2.2; the measure is
+    /// that of RFC 8289).
     Waiting,
 }
 
@@ -46,19 +46,21 @@ pub struct MarkConfig {
     pub wait_max: Duration,
 }
 
-/// Random early detection (Floyd and Jacobson 1993, section 4).
+/// Random early detection: the algorithm of Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion
+/// Avoidance". The defaults are ours: theirs (a weight of 0.002, thresholds of 5 and 15 packets, a probability of 1/50) are
+/// for queues of a hundred packets that live for seconds, and RFC 7567 sections 1.2 and 4.3 say that none suit every queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Red {
-    /// Nothing is marked while the average queue is shorter, in percent of the queue's capacity. Default 25.
+    /// Nothing is marked while the average queue is shorter, in percent of the queue's capacity. Default 25: 2 packets of 8.
     pub min_percent: u8,
     /// Everything is marked while the average queue is this long or longer, in percent of the queue's capacity. Default 75:
-    /// it should be at least twice the other (Floyd and Jacobson 1993, section 5).
+    /// three times the other, as theirs are.
     pub max_percent: u8,
-    /// Each packet that joins counts for 2^-n in the average. Default 4: 8 packets at once into an empty queue of 8 leave
-    /// the average below its first threshold (Floyd and Jacobson 1993, equation 3).
+    /// Each packet that joins counts for 2^-n in the average. Default 4, the greatest weight with which 8 packets at once
+    /// into an empty queue of 8 leave the average below its first threshold, their condition for a weight.
     pub weight_shift: u8,
     /// How likely a mark is just below the second threshold, in percent, before the packets since the last mark are
-    /// counted. Default 10.
+    /// counted. Default 10: one mark in 5 packets or so. With their 2 a datagram of 13 fragments, the longest, would rarely get one.
     pub probability_percent: u8,
 }
 
@@ -134,7 +136,7 @@ impl Congestion {
         since: Instant::ZERO,
     };
 
-    /// Takes the length of the queue, in packets, into the average (Floyd and Jacobson 1993, section 4).
+    /// Takes the length of the queue, in packets, into the average: avg = (1 - w) avg + w q.
     fn sample(&mut self, queue_len: usize, shift: u8) {
         let sample = (queue_len.min(0xffff) as u32) << 16;
         if sample >= self.average {
@@ -144,8 +146,7 @@ impl Congestion {
         }
     }
 
-    /// The average falls as if so many packets had found the queue empty: those that could have been sent meanwhile (Floyd
-    /// and Jacobson 1993, section 4).
+    /// The average falls as if so many packets had found the queue empty: those that could have been sent meanwhile.
     fn decay(&mut self, mut packets: u64, shift: u8) {
         let mut factor = ONE;
         let mut base = ONE - (ONE >> shift);
@@ -160,8 +161,8 @@ impl Congestion {
         self.average = (u64::from(self.average) * factor / ONE) as u32;
     }
 
-    /// Whether the next packet is marked (Floyd and Jacobson 1993, sections 4 and 7, the second method: marks come after
-    /// a number of packets that is uniform, not geometric).
+    /// Whether the next packet is marked: with p / (1 - n p) after n packets without a mark, so that marks come after a
+    /// number of packets that is uniform, not geometric (the second of their two methods).
     fn red(&mut self, red: &Red, capacity: u16, rng: &mut Rng) -> bool {
         let share = |percent: u8| u64::from(capacity) * ONE * u64::from(percent) / 100;
         let (average, min, max) = (

@@ -284,31 +284,32 @@ fn retransmissions(findings: &Findings<'_>) -> Claim {
 }
 
 fn fallback(findings: &Findings<'_>) -> Claim {
+    let counts = |name, published, variant, holds: fn(u64) -> bool| {
+        part(findings, name, published, |view| {
+            let counts = [FEW, SOME, MANY].map(|payload| view.fallbacks(variant, payload));
+            let verdict =
+                counts.map(|count| count.map_or(Verdict::NotMeasured, |count| Verdict::exact(holds(count))));
+            (verdict::all(verdict), counted(view, variant))
+        })
+    };
     let parts = vec![
-        part(
-            findings,
+        counts(
             "FF falls back",
             "FF reassembles what it cannot forward: an option",
-            |view| {
-                let counts = [FEW, SOME, MANY].map(|payload| view.fallbacks(FF, payload));
-                let verdict = verdict::all(
-                    counts.map(|count| count.map_or(Verdict::NotMeasured, |count| Verdict::exact(count > 0))),
-                );
-                (verdict, counted(view, FF))
-            },
+            FF,
+            |count| count > 0,
         ),
-        part(
-            findings,
+        counts(
             "FF by RFC 8930 does not",
             "RFC 8930 section 5: such fragments are dropped",
-            |view| {
-                let counts = [FEW, SOME, MANY].map(|payload| view.fallbacks(FF_RFC, payload));
-                let verdict = verdict::all(
-                    counts
-                        .map(|count| count.map_or(Verdict::NotMeasured, |count| Verdict::exact(count == 0))),
-                );
-                (verdict, counted(view, FF_RFC))
-            },
+            FF_RFC,
+            |count| count == 0,
+        ),
+        counts(
+            "SFR falls back",
+            "a node whose VRB is full becomes the reassembling end",
+            SFR_1,
+            |count| count > 0,
         ),
     ];
     Claim {

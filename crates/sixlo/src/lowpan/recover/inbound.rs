@@ -172,3 +172,6 @@ impl<'a> Inbounds<'a> {
         self.changed = true;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -242,7 +242,7 @@ impl Lowpan<'_> {
         }
         let from = i32::from(header.start()) + i32::from(entry.shift);
         let end = from + i32::from(header.size);
-        if from < i32::from(entry.shift.max(0)) || end > i32::from(entry.size) {
+        if from < 0 || end > i32::from(entry.size) {
             return Taken::dropped(Reason::FragmentInvalid, None);
         }
         let (mut from, end) = (from as u16, end as u16);

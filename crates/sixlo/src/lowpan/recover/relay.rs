@@ -9,7 +9,7 @@ use crate::lowpan::{Lowpan, Ways};
 use crate::netdev::IfaceId;
 use crate::netif::{Mark, is_half_full};
 use crate::pktbuf::{Meta, Pkt};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::trace::{FragmentFate, PktId, Reason, Sink};
 use crate::wire::copy;
 use crate::wire::lowpan::rfrag::{Bitmap, Rfrag, RfragAck};
@@ -45,7 +45,7 @@ impl Lowpan<'_> {
             Ok(out) => out,
             Err(reason) => return Ok(Taken::dropped(reason, None)),
         };
-        let index = self.label_switched(cx, fragment, &out).ok_or(Local::NoRoom)?;
+        let (index, known) = self.label_switched(cx.now, fragment, &out).ok_or(Local::NoRoom)?;
         if self.vrbs.entry(index).kind == Kind::Full {
             return Ok(late(fragment));
         }
@@ -54,7 +54,7 @@ impl Lowpan<'_> {
             Ok(()) => forwarded(),
             // RFC 8930 section 5: if the first fragment cannot be forwarded, the state must be removed. Where it never
             // can be, its sender is told, and those who know of it behind (RFC 8931 section 6.3).
-            Err(Reason::PacketTooBig) => self.refuse(cx, index, fragment),
+            Err(Reason::PacketTooBig) => self.refuse(cx, index, known, fragment),
             Err(reason) => {
                 self.vrbs.free(index);
                 Taken::dropped(reason, None)
@@ -62,19 +62,15 @@ impl Lowpan<'_> {
         })
     }
 
-    /// The entry for a first fragment: the one of before if it goes the same way, or a new one (RFC 8931 section 6.1.1).
-    fn label_switched<S: Sink>(
-        &mut self,
-        cx: &mut Cx<'_, '_, S>,
-        fragment: &Incoming<'_>,
-        out: &Out,
-    ) -> Option<usize> {
+    /// The entry for a first fragment: the one of before if it goes the same way (then the next hop knows of it), or a new
+    /// one (RFC 8931 section 6.1.1).
+    fn label_switched(&mut self, now: Instant, fragment: &Incoming<'_>, out: &Out) -> Option<(usize, bool)> {
         let (size, from) = (fragment.header.offset, fragment.from());
         if let Some(index) = self.vrbs.find_in(true, from) {
             let same_way =
                 self.vrbs.to(index) == out.link.dst && self.vrbs.entry(index).out_iface == out.iface;
             if same_way && self.vrbs.entry(index).size == size {
-                return Some(index);
+                return Some((index, true));
             }
             // Another way, or the tag is used anew.
             self.vrbs.free(index);
@@ -85,7 +81,8 @@ impl Lowpan<'_> {
             tag: self.next_short_tag(out.iface)?.into(),
         };
         let timeout = self.silence_max();
-        self.open_vrb(cx.now, Kind::Recover, (from, to), size, timeout)
+        let opened = self.open_vrb(now, Kind::Recover, (from, to), size, timeout)?;
+        Some((opened, false))
     }
 
     /// Sends a first fragment on with its headers compressed for the next link.
@@ -140,7 +137,7 @@ impl Lowpan<'_> {
                 self.vrbs.set_deadline(index, cx.now + self.silence_max());
                 forwarded()
             }
-            Err(Reason::PacketTooBig) => self.refuse(cx, index, fragment),
+            Err(Reason::PacketTooBig) => self.refuse(cx, index, true, fragment),
             Err(reason) => Taken::dropped(reason, None),
         }
     }
@@ -205,10 +202,17 @@ impl Lowpan<'_> {
         Ok(packet)
     }
 
-    /// A fragment that no frame to the next hop holds: the datagram is given up in both directions (RFC 8931 section 6.3).
-    fn refuse<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, index: usize, fragment: &Incoming<'_>) -> Taken {
+    /// A fragment that no frame to the next hop holds: the datagram is given up in both directions (RFC 8931 section 6.3),
+    /// forward where the next hop has `known` of it.
+    fn refuse<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        index: usize,
+        known: bool,
+        fragment: &Incoming<'_>,
+    ) -> Taken {
         let entry = *self.vrbs.entry(index);
-        if entry.progressed || entry.next != 0 {
+        if known {
             let mut bytes = [0; Rfrag::LEN];
             let to = Side {
                 iface: entry.out_iface,
@@ -310,3 +314,6 @@ fn late(fragment: &Incoming<'_>) -> Taken {
     let answer = fragment.header.ack_request.then_some(Bitmap::FULL);
     Taken::dropped(Reason::FragmentLate, answer)
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,14 +80,7 @@ impl Geometry {
 #[repr(u8)]
 pub(super) enum Shot {
     /// A fragment.
-    Fragment {
-        sequence: u8,
-        /// Where it begins in the compressed datagram, in bytes.
-        start: u16,
-        /// Its bytes.
-        len: u16,
-        ack_request: bool,
-    } = 1,
+    Fragment { sequence: u8, ack_request: bool } = 1,
     /// The pseudo fragment that aborts the datagram.
     Abort = 2,
 }
@@ -229,6 +222,11 @@ impl Sender {
         self.geometry.total
     }
 
+    /// Where a fragment begins in the compressed datagram, and its length, in bytes.
+    pub(super) fn piece(&self, sequence: u8) -> Option<(u16, u16)> {
+        self.geometry.piece(sequence)
+    }
+
     /// What the datagram waits for.
     pub(super) const fn need(&self) -> Need {
         match self.phase {
@@ -311,7 +309,7 @@ impl Sender {
             _ => return None,
         }
         let mut sequence = self.next()?;
-        let (mut start, mut len) = self.geometry.piece(sequence)?;
+        let (_, len) = self.geometry.piece(sequence)?;
         if usize::from(room) < usize::from(len) + Rfrag::LEN {
             if !self.refit(room) {
                 // RFC 8931 section 6.1: a smaller Fragment_Size for the whole datagram needs a new tag.
@@ -319,7 +317,6 @@ impl Sender {
                 return matches!(self.phase, Phase::Aborting).then_some(Shot::Abort);
             }
             sequence = self.next()?;
-            (start, len) = self.geometry.piece(sequence)?;
         }
         let asks_again = self.remake || self.phase == Phase::Asking;
         let bit = Bitmap::of(sequence).0;
@@ -345,8 +342,6 @@ impl Sender {
         }
         Some(Shot::Fragment {
             sequence,
-            start,
-            len,
             ack_request,
         })
     }
@@ -395,7 +390,6 @@ impl Sender {
         let Shot::Fragment {
             sequence,
             ack_request,
-            ..
         } = shot
         else {
             if self.phase == Phase::Aborting {
@@ -416,7 +410,7 @@ impl Sender {
         if self.acked.has(sequence) || !matches!(self.phase, Phase::Sending | Phase::Asked) {
             return false;
         }
-        self.lost.0 |= Bitmap::of(sequence).0 & self.geometry.all().0;
+        self.lost.0 |= Bitmap::of(sequence).0;
         if waits {
             self.phase = Phase::Sending;
         }
@@ -526,7 +520,7 @@ impl Sender {
 
     /// The attempt has failed: the path is told by an abort if it may still be there (RFC 8931 section 6.3).
     fn fail_attempt(&mut self, now: Instant, pause: Duration, tell: bool, config: &RecoverConfig) {
-        if tell && self.tried != Bitmap::NULL {
+        if tell {
             self.phase = Phase::Aborting;
             self.until = now;
         } else {

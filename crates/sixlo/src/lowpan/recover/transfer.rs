@@ -32,7 +32,7 @@ pub struct Transfer {
 }
 
 #[cfg(not(feature = "trace"))]
-const _: () = assert!(size_of::<Transfer>() <= 136);
+const _: () = assert!(size_of::<Transfer>() <= 128);
 
 impl Transfer {
     /// A free place.
@@ -181,7 +181,6 @@ impl<'a> Transfers<'a> {
         let mut start = entry.congestion.state(&self.params, Told::Start);
         if !entry.controlled {
             start.window = entry.window(&self.config).into();
-            start.gap = None;
         }
         entry.tell(cx, &start);
         Some(place)
@@ -325,3 +324,6 @@ impl Transfer {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

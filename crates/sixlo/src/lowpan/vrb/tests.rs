@@ -253,3 +253,15 @@ fn what_is_cleared_is_free_and_its_neighbours_are_too() {
         assert_eq!((vrbs.used(), vrbs.peers.used(), vrbs.deadline()), (0, 0, None));
     });
 }
+
+/// Of datagrams that got no further than their first fragment, the oldest gives way.
+#[test]
+fn of_datagrams_without_progress_the_one_gives_way_that_was_silent_for_longest() {
+    with(3, 2, |vrbs| {
+        for (tag, ms) in [(1, 20), (2, 0), (3, 10)] {
+            open(vrbs, at(ms), Kind::Plain, tag, None).expect("a place");
+        }
+        open(vrbs, at(5_000), Kind::Plain, 4, Some(WINDOW)).expect("a place");
+        assert_eq!(tags(vrbs), [1, 4, 3]);
+    });
+}

@@ -28,7 +28,7 @@ fn average(state: &Congestion) -> f64 {
     f64::from(state.average) / ONE as f64
 }
 
-/// Section 4: avg = (1 - w) avg + w q for each packet that joins.
+/// avg = (1 - w) avg + w q for each packet that joins.
 #[test]
 fn the_average_follows_the_queue_by_the_weight() {
     for shift in [0, 1, 4, 10] {
@@ -46,7 +46,7 @@ fn the_average_follows_the_queue_by_the_weight() {
     assert_eq!(average(&state), 65_535.0);
 }
 
-/// Equation 3: the average after a burst of L packets into an empty queue is L + 1 + ((1 - w)^(L + 1) - 1) / w.
+/// The average after a burst of L packets into an empty queue is L + 1 + ((1 - w)^(L + 1) - 1) / w.
 #[test]
 fn a_burst_that_fills_an_empty_queue_is_not_congestion() {
     let (config, mut state) = (Red::default(), red());
@@ -64,7 +64,7 @@ fn a_burst_that_fills_an_empty_queue_is_not_congestion() {
     assert!(state.red(&config, CAPACITY, &mut rng));
 }
 
-/// Section 4: m packets could have been sent while the queue was empty: avg = (1 - w)^m avg.
+/// m packets could have been sent while the queue was empty: avg = (1 - w)^m avg.
 #[test]
 fn the_average_falls_with_the_packets_that_could_have_been_sent() {
     for shift in [0, 1, 4, 10] {
@@ -100,7 +100,7 @@ fn gaps(config: &Red, average: u32, count: usize) -> Vec<usize> {
     gaps
 }
 
-/// Section 7, method 2: with the probability p, the packets to the next mark are uniform over 1 to 1/p.
+/// With the probability p, the packets to the next mark are uniform over 1 to 1/p.
 #[test]
 fn marks_come_after_a_uniform_number_of_packets() {
     let config = Red {
@@ -168,7 +168,7 @@ fn nothing_is_marked_below_the_first_threshold_and_everything_from_the_second_on
     }
 }
 
-/// Section 4: the count begins anew when the average has been below the first threshold.
+/// The count begins anew when the average has been below the first threshold.
 #[test]
 fn packets_are_counted_only_while_the_average_is_between_the_thresholds() {
     let (config, mut rng, mut state) = (Red::default(), Rng::new(3), red());
@@ -444,5 +444,36 @@ fn another_rule_begins_with_what_it_sees_itself() {
         assert!(bench.netif.set_mark(IFACE, waiting(100)));
         assert!(!bench.marks());
         assert!(!bench.netif.set_mark(IfaceId(1), waiting(100)));
+    });
+}
+
+/// A weight that is less than any makes no difference.
+#[test]
+fn a_weight_beyond_its_bound_is_the_least() {
+    let red = Red {
+        weight_shift: 255,
+        ..Red::default()
+    };
+    let mark = MarkConfig {
+        when: Mark::Red,
+        red,
+        ..MarkConfig::default()
+    };
+    with(mark, |bench| {
+        bench.join_many(9);
+        assert!(!bench.marks());
+    });
+}
+
+#[test]
+fn a_fragment_that_is_sent_before_the_packet_that_is_watched_says_nothing_of_it() {
+    with(waiting(100), |bench| {
+        // One is being sent, the second is watched.
+        bench.join_many(2);
+        bench.join(Ty::Link);
+        bench.pass(50);
+        bench.leave();
+        bench.pass(60);
+        assert!(bench.marks());
     });
 }

@@ -13,6 +13,10 @@ use crate::wire::addr::LinkAddr;
 use crate::wire::ieee802154::Header;
 use crate::wire::lowpan::frag::Fragment;
 
+mod remembered;
+
+pub(super) use remembered::take_all_packets;
+
 const PORT: u16 = 5000;
 
 fn as_rfc(_: &mut Config) {}
@@ -322,7 +326,7 @@ fn xf5_a_repeated_fragment_is_not_sent_on_again() {
 }
 
 #[test]
-fn xf7_another_size_under_a_live_tag_breaks_the_datagram() {
+fn xf7_a_fragment_of_another_size_under_a_live_tag_is_not_one_of_the_datagram() {
     let mut net = chain(3, as_rfc);
     let to = net.bind(3, PORT);
     let mut frames = datagram_in_frames(&mut net, 1, 3, 400, 0);

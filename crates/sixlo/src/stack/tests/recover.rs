@@ -15,6 +15,8 @@ use crate::wire::addr::LinkAddr;
 use crate::wire::ieee802154::Header;
 use crate::wire::lowpan::rfrag::{Bitmap, Rfrag, RfragAck};
 
+mod told;
+
 pub(super) const PORT: u16 = 5000;
 
 /// Nodes 1 to `n` in a row, all of which recover fragments.

@@ -1,17 +1,27 @@
 //! XR: what nodes remember of recoverable fragments (RFC 8931), and that nothing else decides about it.
 
-use super::super::net::{Net, eui, global};
+use super::super::forward::take_all_packets;
+use super::super::net::{IFACE, Net, eui, global, link_local};
 use super::super::packets::udp_packet;
 use super::super::recover::{PORT, acks_of, assert_forgotten, chain, fragments_of, payload, put};
 use super::recoverable::{abort, ack, bodies, changed, drops, tag_of};
+use crate::ipv6::Route;
 use crate::lowpan::{Eviction, Gap, Strategy};
 use crate::stack::{Opt, Target};
 use crate::time::Duration;
 use crate::trace::Reason;
 use crate::wire::addr::LinkAddr;
+use crate::wire::ieee802154::Header;
 use crate::wire::lowpan::IPV6;
 use crate::wire::lowpan::rfrag::{Bitmap, Rfrag};
 use std::vec::Vec;
+
+/// The frames that node `k` sent.
+fn frames_by(net: &Net, k: usize) -> Vec<(Header<'_>, Vec<u8>)> {
+    let of_node = net.air.iter().filter(|(sender, _)| *sender == k);
+    let parsed = of_node.map(|(_, frame)| Header::parse(frame).expect("a frame"));
+    parsed.map(|(header, body)| (header, body.to_vec())).collect()
+}
 
 fn forwards(net: &mut Net, k: usize) -> u64 {
     net.node(k)
@@ -282,5 +292,187 @@ fn xr7_an_abort_that_asks_is_remembered_until_its_answer() {
     assert_eq!(forwards(&mut net, 2), 0);
     assert!(acks_of(&net, 2).iter().map(|ack| ack.bitmap).eq([Bitmap::NULL]));
     net.pass(Duration::from_secs(100));
+    assert_forgotten(&mut net);
+}
+
+/// RFC 8931 section 6.1.1: where the route has changed, the path is made anew, and what was sent over the old one is
+/// forgotten.
+#[test]
+fn xr9_after_a_change_of_the_route_a_first_fragment_makes_another_path() {
+    let bodies = bodies(3, 300);
+    let mut net = chain(3, |_| {});
+    put(&mut net, 1, 2, &bodies[0]);
+    let other = Route::via(global(3), 128, IFACE, link_local(4));
+    net.node(2).stack.add_route(other).expect("it replaces one");
+    put(&mut net, 1, 2, &bodies[0]);
+    put(&mut net, 1, 2, &bodies[1]);
+    let sent = fragments_of(&net, 2);
+    assert!(sent[1].is_first() && sent[0].tag != sent[1].tag, "{sent:?}");
+    assert_eq!(sent[1].tag, sent[2].tag);
+    let to: Vec<_> = frames_by(&net, 2).iter().map(|(header, _)| header.dst).collect();
+    assert_eq!(to, [3, 4, 4].map(|k| LinkAddr::Extended(eui(k))));
+    assert_eq!(forwards(&mut net, 2), 1);
+    // The old next hop has no say any more.
+    put(&mut net, 3, 2, &ack(sent[0].tag, 0));
+    assert_eq!(forwards(&mut net, 2), 1);
+    net.pass(Duration::from_secs(200));
+}
+
+/// RFC 8931 section 7: the first fragment passes again, for as long as its sender hears nothing.
+#[test]
+fn xr20_a_first_fragment_that_passes_again_renews_the_time_of_a_datagram() {
+    let bodies = bodies(3, 500);
+    let mut net = chain(3, |_| {});
+    for _ in 0..3 {
+        put(&mut net, 1, 2, &bodies[0]);
+        net.pass(Duration::from_secs(15));
+    }
+    assert_eq!(forwards(&mut net, 2), 1);
+    let tags: Vec<_> = fragments_of(&net, 2).iter().map(|first| first.tag).collect();
+    assert_eq!(tags, [tags[0]; 3]);
+    net.pass(Duration::from_secs(5));
+    assert_eq!(forwards(&mut net, 2), 0);
+}
+
+/// The time for which forwarders remember datagrams at most holds for those of RFC 8931, too.
+#[test]
+fn xr20_a_forwarder_remembers_no_datagram_for_longer_than_it_is_configured() {
+    let bodies = bodies(3, 500);
+    let mut net = chain(3, |config| config.lowpan.forward.timeout = Duration::from_secs(5));
+    put(&mut net, 1, 2, &bodies[0]);
+    net.pass(Duration::from_micros(4_999_999));
+    assert_eq!(forwards(&mut net, 2), 1);
+    net.pass(Duration::from_micros(1));
+    assert_eq!(forwards(&mut net, 2), 0);
+}
+
+/// RFC 8930 section 5: if the first fragment cannot be forwarded, the state must be removed. RFC 8931 section 6.3: the same
+/// for an abort, which nothing follows.
+#[test]
+fn xr7_xr8_where_no_packet_is_left_neither_a_first_fragment_nor_an_abort_leaves_anything() {
+    let bodies = bodies(3, 300);
+    for aborted in [false, true] {
+        let mut net = Net::chain_with(
+            3,
+            |_| {},
+            |iface| {
+                iface.strategy = Strategy::Recover;
+                iface.fragment_gap = Gap::Fixed(Duration::ZERO);
+                iface.queue_capacity = 64;
+            },
+        );
+        let body = if aborted {
+            put(&mut net, 1, 2, &bodies[0]);
+            assert_eq!(forwards(&mut net, 2), 1);
+            abort(&bodies[0], true)
+        } else {
+            bodies[0].clone()
+        };
+        take_all_packets(&mut net, 2, 3);
+        let before = drops(&mut net, 2, Reason::NoSlot);
+        net.inject_frame(2, 1, LinkAddr::Extended(eui(2)), &body);
+        assert_eq!(drops(&mut net, 2, Reason::NoSlot), before + 1);
+        assert_eq!(forwards(&mut net, 2), 0);
+        assert_forgotten(&mut net);
+    }
+}
+
+/// The table gives up first what got no further than its first fragment.
+#[test]
+fn xr8_datagrams_of_which_more_passed_keep_their_places() {
+    let bodies = bodies(3, 300);
+    for acknowledged in [false, true] {
+        let mut net = chain(3, |_| {});
+        // The next hop says nothing.
+        net.arrives = std::boxed::Box::new(|_| false);
+        net.unnoticed = true;
+        for tag in 0..4 {
+            put(&mut net, 1, 2, &changed(&bodies[0], |header| header.tag = tag));
+        }
+        for tag in [0, 1, 3] {
+            if acknowledged {
+                let tag = fragments_of(&net, 2)[usize::from(tag)].tag;
+                put(&mut net, 3, 2, &ack(tag, Bitmap::of(0).0));
+            } else {
+                put(&mut net, 1, 2, &changed(&bodies[1], |header| header.tag = tag));
+            }
+        }
+        // The oldest is another one.
+        net.pass(Duration::from_millis(100));
+        put(&mut net, 1, 2, &changed(&bodies[0], |header| header.tag = 2));
+        net.pass(Duration::from_secs(1));
+        put(&mut net, 1, 2, &changed(&bodies[0], |header| header.tag = 4));
+        assert_eq!(forwards(&mut net, 2), 4);
+        let before = fragments_of(&net, 2).len();
+        for tag in [0, 1, 3, 4] {
+            put(&mut net, 1, 2, &changed(&bodies[2], |header| header.tag = tag));
+        }
+        assert_eq!(
+            fragments_of(&net, 2).len(),
+            before + 4,
+            "all but the third are known"
+        );
+        put(&mut net, 1, 2, &changed(&bodies[2], |header| header.tag = 2));
+        assert_eq!(fragments_of(&net, 2).len(), before + 4);
+        assert_forgotten(&mut net);
+    }
+}
+
+/// An offset that would be 0 at the next hop would be an abort there.
+#[test]
+fn xr4_an_offset_that_becomes_that_of_an_abort_is_not_sent_on() {
+    let packet = udp_packet((global(1), PORT), (global(3), PORT), &payload(300));
+    let datagram = [&[IPV6], &packet[..]].concat();
+    let mut net = chain(3, |_| {});
+    let header = |sequence, offset| Rfrag {
+        congested: false,
+        tag: 7,
+        ack_request: false,
+        sequence,
+        size: 80,
+        offset,
+    };
+    let body = |header: Rfrag, from: usize| {
+        let mut bytes = [0; 6].to_vec();
+        header.emit(&mut bytes).expect("it fits");
+        bytes.extend(&datagram[from..from + 80]);
+        bytes
+    };
+    put(&mut net, 1, 2, &body(header(0, datagram.len() as u16), 0));
+    let shorter = 80 - fragments_of(&net, 2)[0].size;
+    assert!(shorter > 1);
+    put(&mut net, 1, 2, &body(header(1, shorter), 0));
+    assert_eq!(drops(&mut net, 2, Reason::FragmentInvalid), 1);
+    put(&mut net, 1, 2, &body(header(1, 80), 80));
+    let sent = fragments_of(&net, 2);
+    assert_eq!((sent.len(), sent[1].offset), (2, 80 - shorter));
+    assert_forgotten(&mut net);
+}
+
+/// RFC 8931 section 6.3: the same behind the first forwarders, where headers keep their length.
+#[test]
+fn xr15_a_later_fragment_that_no_frame_holds_is_aborted_forward_wherever_it_is() {
+    let mut wide = chain(5, |config| config.lowpan.recover.slack_len = 30);
+    let (from, _to) = (wide.bind(1, PORT), wide.bind(5, PORT));
+    wide.send(1, from, (global(5), PORT), &payload(400));
+    wide.pass(Duration::from_secs(1));
+    let bodies = frames_by(&wide, 2).into_iter().map(|(_, body)| body);
+    let bodies: Vec<_> = bodies.filter(|body| Rfrag::parse(body).is_ok()).collect();
+    let mut net = Net::chain_with(
+        5,
+        |_| {},
+        |iface| {
+            iface.strategy = Strategy::Recover;
+            iface.fragment_gap = Gap::Fixed(Duration::ZERO);
+            iface.pan_id_compression = false;
+        },
+    );
+    for body in &bodies[..2] {
+        put(&mut net, 2, 3, body);
+    }
+    let sent = fragments_of(&net, 3);
+    assert_eq!(sent[0].size, Rfrag::parse(&bodies[0]).expect("a fragment").0.size);
+    assert!(sent.len() == 2 && sent[1].is_abort(), "{sent:?}");
+    assert_eq!(net.node(5).stack.reassemblies(), 0);
     assert_forgotten(&mut net);
 }
