@@ -180,7 +180,12 @@ impl<'a> Lowpan<'a> {
 
     /// A frame's payload that is to be sent: its metadata names interface and next hop, its message what it is.
     pub fn outgoing(&mut self, core: &mut Core<'_>) -> Option<Pkt> {
-        core.buf.pop(&mut self.outbox)
+        // Nothing else is made here before an interface asks for it.
+        if forward::HERE {
+            core.buf.pop(&mut self.outbox)
+        } else {
+            None
+        }
     }
 
     /// Datagrams that are forwarded by their fragments.
@@ -326,8 +331,10 @@ impl<'a> Lowpan<'a> {
         // RFC 8931: they tell their datagrams apart by themselves.
         match frame.dispatch {
             _ if frame.first.is_some() => {}
-            Dispatch::Rfrag => return self.recoverable(cx, ways, body, meta, id),
-            Dispatch::RfragAck => return self.acknowledgement(cx, body, meta, id).map(|()| None),
+            Dispatch::Rfrag if recover::HERE => return self.recoverable(cx, ways, body, meta, id),
+            Dispatch::RfragAck if recover::HERE => {
+                return self.acknowledgement(cx, body, meta, id).map(|()| None);
+            }
             _ => {}
         }
         // RFC 4944 section 10 is deprecated by RFC 6282 section 1.

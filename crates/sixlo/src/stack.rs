@@ -33,6 +33,7 @@ mod tcp_api;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use api::BringUpError;
 pub use config::Config;
 pub use memory::{Fixed, Memory, NotEnough};
 pub use options::{Opt, OptionError, Target, Value};

@@ -12,10 +12,10 @@ use sixlo::stack::{Config, Fixed, Stack};
 
 use crate::image::Image;
 use crate::qemu;
-use crate::tools::{self, Failure, OptLevel};
+use crate::tools::{self, Failure, Images, OptLevel};
 
 fn image(name: &str) -> PathBuf {
-    tools::build(OptLevel::S)
+    tools::build(Images::Whole, OptLevel::S)
         .expect("firmware that can be built")
         .join(name)
 }

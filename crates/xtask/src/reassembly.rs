@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::image::{Image, Piece};
 use crate::qemu;
-use crate::tools::{self, Failure, OptLevel};
+use crate::tools::{self, Failure, Images, OptLevel};
 
 /// The function that takes the expected fragment. It is inline: its instructions are those that come from it by the
 /// debug information.
@@ -19,7 +19,7 @@ const PUBLISHED: usize = 38;
 const APART: usize = 60;
 
 pub(crate) fn run() -> Result<(), Failure> {
-    let folder = tools::build(OptLevel::S)?;
+    let folder = tools::build(Images::Whole, OptLevel::S)?;
     let fast = fast(&folder.join("traverse"))?;
     let list = list(&folder.join("reassembly"))?;
     let most = fast.len();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::image::Image;
 use crate::parts::{self, Part};
 use crate::published;
-use crate::tools::{self, Failure, OptLevel};
+use crate::tools::{self, Failure, Images, OptLevel};
 use crate::tracked::Figures;
 use crate::traverse::Way;
 use crate::weigh::{self, Taken};
@@ -21,7 +21,7 @@ pub(crate) struct Options {
     /// The functions with the most code, wherever it was inlined, too: how many.
     #[arg(long)]
     functions: Option<usize>,
-    /// Only the parts at opt-level s, and nothing is written.
+    /// Only the parts of the router and of 6LoWPAN with hop-wise reassembly at opt-level s, and nothing is written.
     #[arg(long, conflicts_with = "check")]
     quick: bool,
 }
@@ -32,10 +32,13 @@ const REST_PERCENT_MAX: u64 = 3;
 /// The same code optimised in one way.
 struct Build {
     level: OptLevel,
-    /// A router with a packet buffer of 1676 bytes and 12 packets.
+    /// A router with a packet buffer of 1676 bytes and 12 packets, which puts datagrams together at every hop.
     router: Weighed,
-    /// The same with 64 datagrams to send, 1 reassembly and 16 contexts.
-    lowpan: Weighed,
+    /// The same with all modules but TCP.
+    whole: Weighed,
+    /// 6LoWPAN with 64 datagrams to send, 1 reassembly and 16 contexts: hop-wise reassembly, with forwarding of fragments,
+    /// with their recovery, too.
+    lowpan: [Weighed; 3],
     /// The traversal of the shortest and of the longest datagram.
     chip: chip::Chip,
 }
@@ -97,13 +100,24 @@ impl Weighed {
 
 impl Build {
     fn make(level: OptLevel) -> Result<Self, Failure> {
-        let folder = tools::build(level)?;
+        let built = |images| tools::build(images, level);
+        let (hop_wise, forward) = (built(Images::HopWise)?, built(Images::Forward)?);
+        let (recover, whole) = (built(Images::Recover)?, built(Images::Whole)?);
         Ok(Self {
             level,
-            router: Weighed::load(&folder, "size_router")?,
-            lowpan: Weighed::load(&folder, "size_lowpan")?,
-            chip: chip::measure(&folder.join("traverse"), &[8, 1232])?,
+            router: Weighed::load(&hop_wise, "size_router")?,
+            whole: Weighed::load(&whole, "size_whole")?,
+            lowpan: [
+                Weighed::load(&hop_wise, "size_hwr")?,
+                Weighed::load(&forward, "size_ff")?,
+                Weighed::load(&recover, "size_sfr")?,
+            ],
+            chip: chip::measure(&whole.join("traverse"), &[8, 1232])?,
         })
+    }
+
+    fn images(&self) -> impl Iterator<Item = &Weighed> {
+        [&self.router, &self.whole].into_iter().chain(&self.lowpan)
     }
 }
 
@@ -137,19 +151,24 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// The parts of the router at opt-level s.
+/// The parts of the router and of 6LoWPAN at opt-level s.
 fn quick(functions: Option<usize>) -> Result<(), Failure> {
-    let folder = tools::build(OptLevel::S)?;
+    let folder = tools::build(Images::HopWise, OptLevel::S)?;
     let router = Weighed::load(&folder, "size_router")?;
+    let lowpan = Weighed::load(&folder, "size_hwr")?;
     progress::end();
-    for (name, Taken { rom, ram }) in router.lines() {
-        println!("  {name:44}{rom:>10}{ram:>9}");
+    println!("  {:44}{:>10}{:>9}{:>10}{:>9}", "", "router", "RAM", "HWR", "RAM");
+    for ((name, router), (_, hwr)) in router.lines().iter().zip(lowpan.lines()) {
+        println!(
+            "  {name:44}{:>10}{:>9}{:>10}{:>9}",
+            router.rom, router.ram, hwr.rom, hwr.ram
+        );
     }
     functions.map_or(Ok(()), |most| print_functions(&router.image, most))
 }
 
 /// Table 3 of Lenders, Schmidt and Wählisch 2021, with columns of ours: of hop-wise reassembly, with fragment forwarding,
-/// with forwarding and recovery.
+/// with forwarding and recovery. Each column is an image of its own.
 fn print_lowpan(build: &Build) {
     println!(
         "\n6LoWPAN: 64 datagrams to send, 1 reassembly, 16 contexts, 16 virtual reassemblies, 64 transfers with recovery, opt-level {}",
@@ -161,16 +180,10 @@ fn print_lowpan(build: &Build) {
     );
     let row = |name: &str, own: [&[Part]; 3], published: [&str; 3]| {
         print!("  {name:27}");
-        for parts in own {
-            let taken = build.lowpan.sum(|part| parts.contains(&part));
-            // What is not linked cannot be measured.
-            let known = parts
-                .iter()
-                .all(|part| *part == Part::Congestion || build.lowpan.of(*part).rom > 0);
-            let cell = match (parts, known) {
-                ([], _) => "n/a".to_owned(),
-                (_, false) => "not yet".to_owned(),
-                _ => cell(taken),
+        for (image, parts) in build.lowpan.iter().zip(own) {
+            let cell = match parts {
+                [] => "n/a".to_owned(),
+                _ => cell(image.sum(|part| parts.contains(&part))),
             };
             print!("{cell:>13}");
         }
@@ -184,7 +197,7 @@ fn print_lowpan(build: &Build) {
     row("sum", [hwr, ff, sfr], published::LOWPAN_SUM);
     println!(
         "  beside it: packet buffer {}, with the 64 descriptors of datagrams to send",
-        cell(build.lowpan.of(Part::Buffer))
+        cell(build.lowpan[0].of(Part::Buffer))
     );
     println!("  {}", published::LOWPAN_ORIGIN);
     for (name, figures) in published::LOWPAN_OTHERS {
@@ -197,19 +210,20 @@ fn cell(taken: Taken) -> String {
     format!("{} / {}", taken.rom, taken.ram)
 }
 
-/// Every part of the router, in both builds.
+/// Every part of the router, in both builds, and of the one with all modules.
 fn print_parts(builds: &[Build; 2]) {
     println!("\n6LoWPAN + IPv6 + ICMPv6 + UDP as a router, packet buffer of 1676 bytes, 12 packets");
     println!(
-        "  {:44}{:>10}{:>9}{:>12}",
+        "  {:44}{:>10}{:>9}{:>12}{:>16}",
         "",
         format!("{}: ROM", builds[0].level),
         "RAM",
-        format!("{}: ROM", builds[1].level)
+        format!("{}: ROM", builds[1].level),
+        "all modules"
     );
-    let other = builds[1].router.lines();
-    for ((name, Taken { rom, ram }), (_, z)) in builds[0].router.lines().iter().zip(other) {
-        println!("  {name:44}{rom:>10}{ram:>9}{:>12}", z.rom);
+    let others = builds[1].router.lines().into_iter().zip(builds[0].whole.lines());
+    for ((name, Taken { rom, ram }), ((_, z), (_, whole))) in builds[0].router.lines().iter().zip(others) {
+        println!("  {name:44}{rom:>10}{ram:>9}{:>12}{:>16}", z.rom, whole.rom);
     }
 }
 
@@ -232,7 +246,7 @@ fn print_whole(build: &Build) {
     }
     println!("what comes to it");
     for part in Part::LINK.into_iter().chain(Part::MORE) {
-        let Taken { rom, ram } = router.of(part);
+        let Taken { rom, ram } = build.whole.of(part);
         let note = if rom == 0 {
             "not linked where it is not called"
         } else {
@@ -269,24 +283,17 @@ fn print_builds(builds: &[Build; 2]) {
 /// What nobody claims has to be little, or the table tells nothing.
 fn check_rest(builds: &[Build; 2]) -> Result<(), Failure> {
     println!();
-    for Build {
-        level,
-        router,
-        lowpan,
-        ..
-    } in builds
-    {
-        for weighed in [router, lowpan] {
+    for build in builds {
+        for weighed in build.images() {
             let (rest, all) = (weighed.rest(), weighed.sum(|_| true).rom);
+            let what = format!("{} at opt-level {}", weighed.name, build.level);
             if rest * 100 > all * REST_PERCENT_MAX {
                 return Err(Failure::Wrong(format!(
-                    "{} at opt-level {level}: {rest} bytes of {all} belong to no module, more than {REST_PERCENT_MAX} %",
-                    weighed.name
+                    "{what}: {rest} bytes of {all} belong to no module, more than {REST_PERCENT_MAX} %"
                 )));
             }
             println!(
-                "{} at opt-level {level}: {:.1} % of the image belong to no module (at most {REST_PERCENT_MAX} %)",
-                weighed.name,
+                "{what}: {:.1} % of the image belong to no module (at most {REST_PERCENT_MAX} %)",
                 100.0 * rest as f64 / all as f64
             );
         }
@@ -296,12 +303,21 @@ fn check_rest(builds: &[Build; 2]) -> Result<(), Failure> {
 
 /// The tracked table.
 fn figures(builds: &[Build; 2], compiler: &str) -> Figures {
+    let [s, z] = builds;
+    let [hwr, ff, sfr] = &s.lowpan;
+    let images = [&s.router, hwr, ff, sfr, &s.whole, &z.router];
     let columns = [
         "part",
         "router_rom",
         "router_ram",
-        "lowpan_rom",
-        "lowpan_ram",
+        "hwr_rom",
+        "hwr_ram",
+        "ff_rom",
+        "ff_ram",
+        "sfr_rom",
+        "sfr_ram",
+        "whole_rom",
+        "whole_ram",
         "router_rom_z",
         "router_ram_z",
     ];
@@ -314,8 +330,7 @@ fn figures(builds: &[Build; 2], compiler: &str) -> Figures {
         columns: columns.map(str::to_owned).to_vec(),
         lines: Vec::new(),
     };
-    let [s, z] = builds;
-    let lines = [s.router.lines(), s.lowpan.lines(), z.router.lines()];
+    let lines = images.map(Weighed::lines);
     for (at, (name, _)) in lines[0].iter().enumerate() {
         let numbers = lines
             .iter()
@@ -327,9 +342,10 @@ fn figures(builds: &[Build; 2], compiler: &str) -> Figures {
         .enumerate()
     {
         let depth = |build: &Build| Some(u64::from(build.chip.stack[at]));
-        figures
-            .lines
-            .push((name.to_owned(), vec![None, depth(s), None, None, None, depth(z)]));
+        figures.lines.push((
+            name.to_owned(),
+            [[None; 9].as_slice(), &[depth(s), None, depth(z)]].concat(),
+        ));
     }
     figures
 }

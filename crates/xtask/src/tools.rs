@@ -145,11 +145,56 @@ pub(crate) fn need_target() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Builds the images and gives the folder that they are in.
-pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
+/// Images of the firmware that are built together, with the same modules of the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Images {
+    /// Those with all modules but TCP.
+    Whole,
+    /// Those whose size is compared with stacks that put datagrams together at every hop.
+    HopWise,
+    /// With forwarding of fragments.
+    Forward,
+    /// With forwarding and recovery of fragments.
+    Recover,
+}
+
+impl Images {
+    const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Whole => &[
+                "forward",
+                "misbehave",
+                "reassembly",
+                "sensor",
+                "size_whole",
+                "traverse",
+                "udp_echo",
+            ],
+            Self::HopWise => &["size_router", "size_hwr"],
+            Self::Forward => &["size_ff"],
+            Self::Recover => &["size_sfr"],
+        }
+    }
+
+    /// The features of firmware/Cargo.toml, if they are not its default ones.
+    const fn features(self) -> Option<&'static str> {
+        match self {
+            Self::Whole => None,
+            Self::HopWise => Some(""),
+            Self::Forward => Some("forward"),
+            Self::Recover => Some("recover"),
+        }
+    }
+}
+
+/// Builds images and gives the folder that they are in.
+pub(crate) fn build(images: Images, level: OptLevel) -> Result<PathBuf, Failure> {
     need_target()?;
     let profile = level.profile();
-    progress::show(&format!("building the images at opt-level {level}"));
+    progress::show(&format!(
+        "building {} at opt-level {level}",
+        images.names().join(", ")
+    ));
     // The names of files are in the images, for panics: their length must not depend on where the checkout is.
     let flags = format!("build.rustflags=[\"--remap-path-prefix={}/=\"]", root().display());
     let folder =
@@ -159,14 +204,18 @@ pub(crate) fn build(level: OptLevel) -> Result<PathBuf, Failure> {
         "build",
         "--quiet",
         "--locked",
-        "--bins",
         "--config",
         &flags,
         "--profile",
         profile,
-        "--target-dir",
     ]);
-    run(cargo.arg(&folder), RUSTUP)?;
+    for name in images.names() {
+        cargo.args(["--bin", name]);
+    }
+    if let Some(features) = images.features() {
+        cargo.args(["--no-default-features", "--features", features]);
+    }
+    run(cargo.arg("--target-dir").arg(&folder), RUSTUP)?;
     Ok(folder.join(TARGET).join(profile))
 }
 

@@ -6,7 +6,7 @@ use crate::chip::{self, Chip};
 use crate::fit::{self, Fit, Point};
 use crate::host::{self, Hosts};
 use crate::steps::{self, Steps};
-use crate::tools::{self, Failure, OptLevel};
+use crate::tools::{self, Failure, Images, OptLevel};
 use crate::tracked::Figures;
 use crate::{forward, plot, progress, published, qemu};
 
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     tools::need_target()?;
     tools::need(qemu::QEMU)?;
     tools::need("valgrind")?;
-    let folder = tools::build(options.opt_level)?;
+    let folder = tools::build(Images::Whole, options.opt_level)?;
     let image = folder.join("traverse");
     let compiler = tools::compiler()?;
     progress::end();

@@ -1,6 +1,7 @@
 //! Extension headers of packets for this node (RFC 8200 section 4).
 
 use super::Ipv6;
+use super::fragment as fragments;
 use super::input::Refusal;
 use crate::ground::Core;
 use crate::netapi::{Msg, Ty};
@@ -51,7 +52,7 @@ impl Ipv6<'_> {
                     }
                     len
                 }
-                NextHeader::FRAGMENT => {
+                NextHeader::FRAGMENT if fragments::HERE => {
                     let bytes = buf
                         .read::<{ fragment::HEADER_LEN }>(packet)
                         .ok_or(Reason::Ipv6Malformed)?;

@@ -13,6 +13,9 @@ use crate::wire::icmpv6::{Exceeded, Message, Problem};
 use crate::wire::ipv6::{Ecn, HEADER_LEN, NextHeader};
 use crate::wire::ipv6_ext::fragment;
 
+/// Whether fragments are compiled in.
+pub(crate) const HERE: bool = cfg!(feature = "ipv6-fragments");
+
 /// How long after its first-arriving fragment a packet may take (RFC 8200 section 4.5).
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -115,6 +118,11 @@ impl<'a> Reassembler<'a> {
         }
     }
 
+    /// The table, without places where nothing is put together.
+    const fn table(&self) -> &[Partial] {
+        if HERE { self.table } else { &[] }
+    }
+
     /// Gives the table back; every packet must have been given up before.
     pub fn into_table(self) -> &'a mut [Partial] {
         self.table
@@ -122,12 +130,12 @@ impl<'a> Reassembler<'a> {
 
     /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
     pub fn changed(&mut self) -> bool {
-        core::mem::take(&mut self.changed)
+        HERE && core::mem::take(&mut self.changed)
     }
 
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
-        let taken = self.table.iter().filter(|partial| !partial.is_free());
+        let taken = self.table().iter().filter(|partial| !partial.is_free());
         earliest(taken.map(|partial| partial.deadline))
     }
 
@@ -364,7 +372,7 @@ impl<'a> Reassembler<'a> {
     /// section 4.5).
     pub fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) -> Option<Next> {
         let due = |partial: &Partial| !partial.is_free() && partial.deadline <= cx.now;
-        let index = self.table.iter().position(due)?;
+        let index = self.table().iter().position(due)?;
         let partial = &mut self.table[index];
         let first = cx.core.buf.pop(&mut partial.fragments)?;
         let tell = !partial.over && cx.core.buf.msg(&first).context == 0;

@@ -1,6 +1,6 @@
 //! The way up, and onwards: what is for this node, and what is forwarded.
 
-use super::{Ipv6, output::Hop};
+use super::{Ipv6, fragment, output::Hop};
 use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
@@ -70,7 +70,7 @@ impl Ipv6<'_> {
                 ty: Ty::Fragment,
                 context: named_at,
                 ..
-            }) => self.fragments.insert(cx, packet, usize::from(named_at)),
+            }) if fragment::HERE => self.fragments.insert(cx, packet, usize::from(named_at)),
             Ok(message) => Next::To(message, packet),
             Err(refusal) => refusal.about(packet),
         }

@@ -9,7 +9,7 @@ use crate::wire::iphc::{self, Contexts, Link};
 use crate::wire::ipv6;
 use crate::wire::lowpan::frag::Fragment;
 
-use super::{Lowpan, Strategy};
+use super::{Lowpan, Strategy, forward, recover};
 
 /// A piece of a datagram in the device's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ impl Lowpan<'_> {
         let packet = packet.pkt();
         let msg = cx.core.buf.msg(packet);
         match msg.ty {
-            Ty::Link => self.ready(cx, packet, link, out),
+            Ty::Link if forward::HERE => self.ready(cx, packet, link, out),
             Ty::Fragment => next(cx, packet, link, msg.context, out),
-            Ty::Recover => self.cut_transfer(cx, packet, msg.context.into(), link, out),
+            Ty::Recover if recover::HERE => self.cut_transfer(cx, packet, msg.context.into(), link, out),
             _ => self.first(cx, packet, link, strategy, out),
         }
     }
@@ -77,7 +77,7 @@ impl Lowpan<'_> {
             }
         }
         // Nobody acknowledges what goes to many.
-        if strategy == Strategy::Recover && !link.dst.is_broadcast() {
+        if recover::HERE && strategy == Strategy::Recover && !link.dst.is_broadcast() {
             return self.begin_transfer(cx, packet, link, out);
         }
         let datagram_size = u16::try_from(size).map_err(|_| Reason::DatagramTooLarge)?;
@@ -93,7 +93,7 @@ impl Lowpan<'_> {
         let data_room = room.get_mut(compressed.written..).unwrap_or_default();
         // RFC 4944 section 5.3: what the fragment stands for, uncompressed, is a multiple of eight bytes.
         // With nothing more in the first one, headers can grow on the way (RFC 8930 section 6).
-        let end = if strategy == Strategy::Forward {
+        let end = if forward::HERE && strategy == Strategy::Forward {
             compressed.consumed.next_multiple_of(8)
         } else {
             (compressed.consumed + data_room.len()) / 8 * 8

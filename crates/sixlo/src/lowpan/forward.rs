@@ -22,6 +22,9 @@ use crate::wire::copy;
 use crate::wire::iphc::{Compressed, Contexts, Link};
 use crate::wire::lowpan::frag;
 
+/// Whether forwarding is compiled in.
+pub(super) const HERE: bool = cfg!(feature = "forward");
+
 /// What forwarding has to know of the other modules: routes and interfaces.
 pub struct Ways<'w, 'a> {
     /// Routes.
@@ -92,7 +95,7 @@ impl Part<'_> {
 impl Lowpan<'_> {
     /// Whether an interface forwards fragments.
     pub(super) fn forwards(&self, ways: &Ways<'_, '_>, meta: &Meta) -> bool {
-        let config = ways.netif.config(meta.iface);
+        let config = ways.netif.config(meta.iface).filter(|_| HERE);
         config.is_some_and(|config| config.strategy == super::Strategy::Forward) && !meta.multicast
     }
 

@@ -28,6 +28,9 @@ pub(in crate::lowpan) use inbound::Inbounds;
 use sender::{Need, Shot};
 pub(in crate::lowpan) use transfer::Transfers;
 
+/// Whether recovery is compiled in.
+pub(super) const HERE: bool = cfg!(feature = "recover");
+
 impl Lowpan<'_> {
     /// Begins to send a datagram that no frame holds in recoverable fragments, the first of them into `out`.
     pub(super) fn begin_transfer<S: Sink>(

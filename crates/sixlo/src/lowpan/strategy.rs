@@ -1,6 +1,8 @@
 //! What becomes of a datagram that no frame holds: the strategies side by side, and how each behaves.
 
+use super::{forward, recover};
 use crate::congure::Kind;
+use crate::ipv6;
 use crate::time::Duration;
 
 /// How an interface sends datagrams that are larger than a frame, and what it does with fragments that are not for this
@@ -24,6 +26,16 @@ pub enum Strategy {
 impl Strategy {
     /// All strategies.
     pub const ALL: [Self; 4] = [Self::HopWise, Self::Forward, Self::Recover, Self::EndToEnd];
+
+    /// Whether it is compiled in.
+    pub const fn is_here(self) -> bool {
+        match self {
+            Self::HopWise => true,
+            Self::Forward => forward::HERE,
+            Self::Recover => recover::HERE,
+            Self::EndToEnd => ipv6::fragment::HERE,
+        }
+    }
 
     /// The name that scenarios, tables and reports show.
     pub const fn name(self) -> &'static str {

@@ -2,6 +2,7 @@
 //! without putting it together. An entry maps (interface, link source, tag) of what comes in to (interface, next hop, tag)
 //! of what goes out, and for the acknowledgements of RFC 8931 back.
 
+use super::forward;
 use super::peers::{PeerId, Peers};
 use crate::netdev::IfaceId;
 use crate::time::{Duration, Instant, earliest};
@@ -105,6 +106,11 @@ impl<'a> Vrbs<'a> {
         }
     }
 
+    /// The table, without entries where nothing is forwarded.
+    const fn table(&self) -> &[Vrb] {
+        if forward::HERE { self.table } else { &[] }
+    }
+
     /// Gives the tables back.
     pub(super) fn into_parts(self) -> (&'a mut [Vrb], Peers<'a>) {
         (self.table, self.peers)
@@ -112,7 +118,8 @@ impl<'a> Vrbs<'a> {
 
     /// Entries in use.
     pub(super) fn used(&self) -> usize {
-        self.table.iter().filter(|entry| entry.kind != Kind::Free).count()
+        let used = self.table().iter().filter(|entry| entry.kind != Kind::Free);
+        used.count()
     }
 
     /// Opens an entry. If the table is full, one gives way whose datagram is broken or done; else, if `evict` is set, one of
@@ -159,7 +166,7 @@ impl<'a> Vrbs<'a> {
         timeout: Duration,
         evict: Option<Duration>,
     ) -> Option<usize> {
-        if let Some(free) = self.table.iter().position(|entry| entry.kind == Kind::Free) {
+        if let Some(free) = self.table().iter().position(|entry| entry.kind == Kind::Free) {
             return Some(free);
         }
         let is_over = |entry: &Vrb| matches!(entry.kind, Kind::Broken | Kind::Full) && entry.queued == 0;
@@ -168,8 +175,8 @@ impl<'a> Vrbs<'a> {
             let silent_for = |span| entry.deadline + span <= now + timeout;
             entry.kind == kind && entry.queued == 0 && evict.is_some_and(silent_for)
         };
-        let index = self.table.iter().position(is_over).or_else(|| {
-            let stale = self.table.iter().enumerate().filter(|(_, entry)| stale(entry));
+        let index = self.table().iter().position(is_over).or_else(|| {
+            let stale = self.table().iter().enumerate().filter(|(_, entry)| stale(entry));
             stale
                 .min_by_key(|(_, entry)| (entry.progressed, entry.deadline))
                 .map(|(index, _)| index)
@@ -180,7 +187,7 @@ impl<'a> Vrbs<'a> {
 
     /// The entry for what comes in.
     pub(super) fn find_in(&self, recoverable: bool, from: Side) -> Option<usize> {
-        self.table.iter().position(|entry| {
+        self.table().iter().position(|entry| {
             entry.in_tag == from.tag
                 && entry.kind != Kind::Free
                 && entry.kind.is_recoverable() == recoverable
@@ -191,7 +198,7 @@ impl<'a> Vrbs<'a> {
 
     /// The entry for what goes out under a tag, which is unique to this node and interface.
     pub(super) fn find_out(&self, recoverable: bool, iface: IfaceId, tag: u16) -> Option<usize> {
-        self.table.iter().position(|entry| {
+        self.table().iter().position(|entry| {
             entry.out_tag == tag
                 && entry.kind != Kind::Free
                 && entry.kind.is_recoverable() == recoverable
@@ -251,25 +258,25 @@ impl<'a> Vrbs<'a> {
 
     /// Frees all entries.
     pub(super) fn clear(&mut self) {
-        for index in 0..self.table.len() {
+        for index in 0..self.table().len() {
             self.free(index);
         }
     }
 
     /// Whether [`deadline`](Self::deadline) may have changed since this was last asked.
     pub(super) fn changed(&mut self) -> bool {
-        core::mem::take(&mut self.changed)
+        forward::HERE && core::mem::take(&mut self.changed)
     }
 
     /// When [`expire`](Self::expire) wants to be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let used = self.table.iter().filter(|entry| entry.kind != Kind::Free);
+        let used = self.table().iter().filter(|entry| entry.kind != Kind::Free);
         earliest(used.map(|entry| entry.deadline))
     }
 
     /// Frees the entries whose time is over.
     pub(super) fn expire(&mut self, now: Instant) {
-        for index in 0..self.table.len() {
+        for index in 0..self.table().len() {
             if self.table[index].kind != Kind::Free && self.table[index].deadline <= now {
                 self.free(index);
             }

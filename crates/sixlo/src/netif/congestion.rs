@@ -4,6 +4,7 @@
 //! it: the queue's capacity bounds that.
 
 use super::{Interface, Netif};
+use crate::lowpan::Strategy;
 use crate::netdev::IfaceId;
 use crate::rng::Rng;
 use crate::time::{Duration, Instant};
@@ -104,6 +105,9 @@ impl MarkConfig {
     };
 }
 
+/// Whether anything carries marks: recoverable fragments do.
+const MARKS: bool = Strategy::Recover.is_here();
+
 /// One, in the fixed point of averages and probabilities.
 const ONE: u64 = 1 << 16;
 
@@ -194,7 +198,7 @@ impl Interface {
     /// A packet is about to join a queue: that of fragments or the other.
     #[inline]
     pub(super) fn joins(&mut self, now: Instant, paced: bool, is_idle: bool) {
-        if matches!(self.config.mark.when, Mark::Red | Mark::Waiting) {
+        if MARKS && matches!(self.config.mark.when, Mark::Red | Mark::Waiting) {
             self.watch(now, paced, is_idle);
         }
     }
@@ -223,7 +227,7 @@ impl Interface {
     #[inline]
     pub(super) fn leaves(&mut self, now: Instant, paced: bool) {
         let state = &mut self.congestion;
-        if state.probe == 0 || state.paced != paced {
+        if !MARKS || state.probe == 0 || state.paced != paced {
             return;
         }
         state.probe -= 1;
@@ -235,8 +239,10 @@ impl Interface {
     /// There is nothing more to send.
     #[inline]
     pub(super) const fn idles(&mut self, now: Instant) {
-        self.congestion.since = now;
-        self.congestion.late = false;
+        if MARKS {
+            self.congestion.since = now;
+            self.congestion.late = false;
+        }
     }
 }
 

@@ -6,10 +6,18 @@ use crate::lowpan::Gap;
 use crate::netapi::Msg;
 use crate::time::Duration;
 
+/// Whether anything keeps a gap: where datagrams are put together at every hop, all fragments of one follow each other.
+const PACES: bool = Strategy::Forward.is_here();
+
 impl Interface {
     /// Packets that wait behind the current one.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len() + self.paced.len()
+        self.queue.len() + if PACES { self.paced.len() } else { 0 }
+    }
+
+    /// Whether something waits that carries fragments.
+    fn any_paced(&self) -> bool {
+        PACES && !self.paced.is_empty()
     }
 
     /// How long frames with fragments keep apart.
@@ -22,7 +30,7 @@ impl Interface {
 
     /// Whether the rest of a datagram that is being cut gives way to others after each fragment.
     fn takes_turns(&self) -> bool {
-        self.config.strategy == Strategy::Forward
+        PACES && self.config.strategy == Strategy::Forward
     }
 
     /// Makes the packet whose turn it is the current one and contends for the channel.
@@ -32,7 +40,7 @@ impl Interface {
         }
         self.phase = Phase::Idle;
         // Where both may go, they take turns.
-        let gap_is_over = !self.paced.is_empty() && self.paced_after <= cx.now;
+        let gap_is_over = self.any_paced() && self.paced_after <= cx.now;
         let paced = gap_is_over && (self.queue.is_empty() || !self.paced_last);
         let queue = if paced { &mut self.paced } else { &mut self.queue };
         match cx.core.buf.pop(queue) {
@@ -42,7 +50,7 @@ impl Interface {
                 self.current = Some(cx.core.buf.keep(packet));
                 self.contend(cx, id);
             }
-            None if !self.paced.is_empty() => {
+            None if self.any_paced() => {
                 self.phase = Phase::Pacing;
                 cx.core.timers.arm(TimerId(id.0), self.paced_after);
             }
@@ -66,7 +74,7 @@ impl Interface {
         if is_paced(msg) && (self.takes_turns() || msg.ty != Ty::Fragment) {
             self.paced_after = cx.now + self.gap();
         }
-        if matches!(msg.ty, Ty::Link | Ty::Recover) {
+        if is_paced(msg) && msg.ty != Ty::Fragment {
             self.phase = Phase::Settling;
             return;
         }
@@ -88,7 +96,7 @@ impl Interface {
 
 /// Whether packets with this message carry a fragment, or part of one.
 const fn is_paced(msg: Msg) -> bool {
-    matches!(msg.ty, Ty::Link | Ty::Fragment | Ty::Recover)
+    PACES && matches!(msg.ty, Ty::Link | Ty::Fragment | Ty::Recover)
 }
 
 impl Netif<'_> {
@@ -141,7 +149,8 @@ impl Netif<'_> {
         cx: &mut Cx<'_, '_, S>,
         id: IfaceId,
     ) -> Option<(Pkt, Option<Reason>)> {
-        let iface = self.up_mut(id).filter(|iface| iface.phase == Phase::Settling)?;
+        let settles = |iface: &&mut Interface| PACES && iface.phase == Phase::Settling;
+        let iface = self.up_mut(id).filter(settles)?;
         let packet = cx.core.buf.resume(iface.current.take()?);
         Some((packet, iface.failed))
     }

@@ -14,9 +14,14 @@ use crate::trace::{Module, PktId, Reason, Sink};
 use crate::wire::iphc::Context;
 use crate::wire::ipv6::NextHeader;
 
-/// An interface that does not exist, or has no place.
+/// Why an interface does not come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoInterface;
+pub enum BringUpError {
+    /// There is no such place, packets still wait in it, or there is none for its addresses.
+    NoPlace,
+    /// Its strategy is not compiled in.
+    NotBuilt,
+}
 
 impl Stack<'_> {
     /// Brings an interface up, with its link-local addresses (RFC 4944 section 7). One that is up already starts anew,
@@ -24,12 +29,15 @@ impl Stack<'_> {
     ///
     /// # Errors
     ///
-    /// If there is no such place, none for its addresses, or packets still wait in it.
-    pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig) -> Result<(), NoInterface> {
+    /// [`BringUpError::NoPlace`], [`BringUpError::NotBuilt`].
+    pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig) -> Result<(), BringUpError> {
+        if !config.strategy.is_here() {
+            return Err(BringUpError::NotBuilt);
+        }
         let before = self.modules.netif.config(iface).map(IfaceConfig::link_addrs);
         let sequence = self.core.rng.next_u32() as u8;
         if !self.modules.netif.bring_up(iface, config, sequence) {
-            return Err(NoInterface);
+            return Err(BringUpError::NoPlace);
         }
         for addr in before.unwrap_or_default() {
             if let Some(link_local) = addr.link_local() {
@@ -41,7 +49,7 @@ impl Stack<'_> {
                 self.modules
                     .ipv6
                     .add_address(iface, link_local)
-                    .map_err(|_| NoInterface)?;
+                    .map_err(|_| BringUpError::NoPlace)?;
             }
         }
         Ok(())

@@ -23,7 +23,10 @@ impl<'a> Modules<'a> {
                 // RFC 8200 section 5: only the source may cut a packet.
                 let src = cx.core.buf.read_at::<16>(&packet, SOURCE_AT);
                 if src.is_some_and(|src| self.ipv6.owns(&src.into())) {
-                    self.send_fragments(cx, packet, iface, mtu)
+                    match fragment::HERE {
+                        true => self.send_fragments(cx, packet, iface, mtu),
+                        false => Next::Drop(packet, Reason::PacketTooBig),
+                    }
                 } else {
                     let mtu = u32::from(mtu);
                     Next::Refuse(packet, Reason::PacketTooBig, Message::PacketTooBig { mtu })

@@ -29,6 +29,8 @@ pub enum OptionError {
     ReadOnly,
     /// The value is out of range.
     Range,
+    /// The value names a strategy that is not compiled in.
+    NotBuilt,
 }
 
 /// Declares the options, each with its name.
@@ -270,7 +272,11 @@ impl Stack<'_> {
             Opt::Mtu => config.mtu = within(value, MTU.into())? as u16,
             Opt::Strategy => {
                 let strategy = usize::try_from(value).ok().and_then(|at| Strategy::ALL.get(at));
-                config.strategy = *strategy.ok_or(OptionError::Range)?;
+                let strategy = *strategy.ok_or(OptionError::Range)?;
+                if !strategy.is_here() {
+                    return Err(OptionError::NotBuilt);
+                }
+                config.strategy = strategy;
             }
             Opt::FragmentGap => {
                 config.fragment_gap = match value {

@@ -5,6 +5,7 @@ mod end_to_end;
 mod forward;
 mod ground;
 mod hostile;
+mod modules;
 pub(crate) mod net;
 mod options;
 pub(crate) mod packets;

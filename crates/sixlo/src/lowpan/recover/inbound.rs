@@ -3,6 +3,7 @@
 //! The bytes are the reassembler's affair. Here is what the acknowledgements need, and what remains of a datagram for a
 //! while when it is complete.
 
+use super::HERE;
 use crate::lowpan::vrb::Side;
 use crate::netdev::IfaceId;
 use crate::time::{Instant, earliest, place_of_earliest};
@@ -102,24 +103,32 @@ impl<'a> Inbounds<'a> {
         }
     }
 
+    /// The table, without entries where nothing is recovered.
+    const fn table(&mut self) -> &mut [Inbound] {
+        if HERE { self.table } else { &mut [] }
+    }
+
     /// Gives the table back.
     pub(in crate::lowpan) fn into_table(self) -> &'a mut [Inbound] {
         self.table
     }
 
     pub(in crate::lowpan) fn changed(&mut self) -> bool {
-        core::mem::take(&mut self.changed)
+        HERE && core::mem::take(&mut self.changed)
     }
 
     /// When the next one is forgotten.
     pub(in crate::lowpan) fn deadline(&self) -> Option<Instant> {
-        let used = self.table.iter().filter(|entry| entry.state != State::Free);
+        let used = self
+            .table
+            .iter()
+            .filter(|entry| HERE && entry.state != State::Free);
         earliest(used.map(|entry| entry.deadline))
     }
 
     /// Forgets those whose time is over.
     pub(in crate::lowpan) fn expire(&mut self, now: Instant) {
-        for entry in self.table.iter_mut().filter(|entry| entry.deadline <= now) {
+        for entry in self.table().iter_mut().filter(|entry| entry.deadline <= now) {
             *entry = Inbound::EMPTY;
         }
     }

@@ -1,5 +1,6 @@
 //! The table of datagrams under recovery at their sender.
 
+use super::HERE;
 use super::sender::{Geometry, Need, Sender, Shot};
 use crate::congure::{Change, Congestion, Kind, Params, Report, RttLimits};
 use crate::ground::Cx;
@@ -76,6 +77,11 @@ impl<'a> Transfers<'a> {
         transfers
     }
 
+    /// The table, without entries where nothing is recovered.
+    const fn table(&self) -> &[Transfer] {
+        if HERE { self.table } else { &[] }
+    }
+
     /// Gives the table back; every packet must have been given up before.
     pub(in crate::lowpan) fn into_table(self) -> &'a mut [Transfer] {
         self.table
@@ -101,7 +107,7 @@ impl<'a> Transfers<'a> {
 
     /// Datagrams under recovery.
     pub(in crate::lowpan) fn used(&self) -> usize {
-        self.table.iter().filter(|entry| entry.used).count()
+        self.table().iter().filter(|entry| entry.used).count()
     }
 
     /// Entries in use, and how many there are.
@@ -112,16 +118,16 @@ impl<'a> Transfers<'a> {
     /// Whether a datagram goes out over an interface under this tag.
     pub(in crate::lowpan) fn has_tag(&self, iface: IfaceId, tag: u8) -> bool {
         let same = |entry: &Transfer| entry.used && entry.tag == tag && entry.iface == iface;
-        self.table.iter().any(same)
+        self.table().iter().any(same)
     }
 
     pub(in crate::lowpan) fn changed(&mut self) -> bool {
-        core::mem::take(&mut self.changed)
+        HERE && core::mem::take(&mut self.changed)
     }
 
     /// When a datagram that is kept here wants something to happen.
     pub(in crate::lowpan) fn deadline(&self) -> Option<Instant> {
-        let kept = self.table.iter().filter(|entry| entry.kept.is_some());
+        let kept = self.table().iter().filter(|entry| entry.kept.is_some());
         earliest(kept.filter_map(|entry| entry.sender.need().deadline()))
     }
 
@@ -148,7 +154,7 @@ impl<'a> Transfers<'a> {
     }
 
     pub(super) const fn capacity(&self) -> usize {
-        self.table.len()
+        self.table().len()
     }
 
     /// Opens an entry for a datagram: the one that the last datagram over this next hop had, or any.
