@@ -3,14 +3,13 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
 use sixlo::netdev::{IfaceId, RxInfo, TxOutcome, TxReport};
 use sixlo::netif::MTU;
 use sixlo::stack::Stack;
 use sixlo::time::Instant;
 use sixlo::trace::Sink;
+
+use crate::wait::wait;
 
 #[cfg(test)]
 mod tests;
@@ -137,13 +136,8 @@ impl<'a, D: Device> Host<'a, D> {
     fn sleep(&self, wake: Option<Instant>) -> io::Result<()> {
         let timeout = wake.map(|at| {
             let span = at.since(self.now()).as_micros();
-            TimeSpec::from_duration(std::time::Duration::from_micros(span))
+            std::time::Duration::from_micros(span)
         });
-        let mut fds = [PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
-        match ppoll(&mut fds, timeout, None) {
-            // A signal: whoever turns looks for what it means.
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        wait(&[self.device.as_fd()], timeout)
     }
 }

@@ -1,6 +1,7 @@
 //! TUN devices: the kernel at the other end of an interface that carries packets.
 
 use std::io;
+use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use sixlo::netif::MTU;
@@ -22,14 +23,36 @@ impl Tun {
     ///
     /// Those of the operating system: above all that `CAP_NET_ADMIN` is missing, or that there is no `/dev/net/tun`.
     pub fn open(name: &str) -> io::Result<Self> {
-        let device = DeviceBuilder::new()
-            .name(name)
-            .layer(Layer::L3)
-            .mtu(MTU)
-            .enable(true)
-            .build_sync()?;
+        Self::build(DeviceBuilder::new().name(name).mtu(MTU))
+    }
+
+    /// The same with an MTU and an address of the kernel's end.
+    ///
+    /// # Errors
+    ///
+    /// See [`open`](Self::open).
+    pub fn open_with(name: &str, mtu: u16, address: Ipv6Addr, prefix_len: u8) -> io::Result<Self> {
+        Self::build(DeviceBuilder::new().name(name).mtu(mtu).ipv6(address, prefix_len))
+    }
+
+    fn build(builder: DeviceBuilder) -> io::Result<Self> {
+        let device = builder.layer(Layer::L3).enable(true).build_sync()?;
         device.set_nonblocking(true)?;
         Ok(Self { device })
+    }
+
+    /// The number of the device, by which routes name it.
+    ///
+    /// # Errors
+    ///
+    /// If the device is gone.
+    pub fn index(&self) -> io::Result<u32> {
+        self.device.if_index()
+    }
+
+    /// Whether there is a device with this name, of whatever kind.
+    pub fn is_taken(name: &str) -> bool {
+        nix::net::if_::if_nametoindex(name).is_ok()
     }
 }
 

@@ -13,6 +13,8 @@ use crate::scenario::BadInput;
 
 mod compare;
 mod list;
+#[cfg(target_os = "linux")]
+mod live;
 mod progress;
 mod repro;
 mod run;
@@ -43,6 +45,7 @@ const EXAMPLES: &str = "Examples:
   sixlo run my.toml --seeds 10       with the seeds 1 to 10; runs that are stored already are kept
   sixlo compare my-mesh.toml         which strategy and settings suit this network
   sixlo repro fragment-forwarding    reproduce a published study
+  sixlo live                         run a mesh in real time and ping its nodes from this host
   sixlo trace out                    what became of the datagrams of a run
   sixlo trace out --datagram 17      the whole history of one of them
 
@@ -101,6 +104,10 @@ enum Command {
     /// Compare strategies, windows, congestion control and link retries over a network, and recommend one
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
+    /// Run a mesh in real time, joined to this host: ping its nodes
+    #[cfg(target_os = "linux")]
+    #[command(after_help = live::EXAMPLES)]
+    Live(live::LiveArgs),
     /// Tell the history of datagrams from the results of a run
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
@@ -204,6 +211,9 @@ struct TraceArgs {
 enum Failure {
     Campaign(campaign::Error),
     BadInput(BadInput),
+    /// What the operating system does not allow, or has otherwise: a sentence with the remedy.
+    #[cfg(target_os = "linux")]
+    Refused(String),
     /// Something could not be read or written: what, and why.
     Io(String, io::Error),
     /// Claims that held do not hold any more, a sentence each.
@@ -226,6 +236,8 @@ impl Failure {
         match self {
             Self::BrokenPipe => EXIT_OK,
             Self::BadInput(_) | Self::Campaign(campaign::Error::BadInput(_)) => EXIT_BAD_INPUT,
+            #[cfg(target_os = "linux")]
+            Self::Refused(_) => EXIT_BAD_INPUT,
             Self::Campaign(_) | Self::Io(..) | Self::Claims(_) => EXIT_FAILED,
         }
     }
@@ -236,6 +248,8 @@ impl fmt::Display for Failure {
         match self {
             Self::Campaign(error) => error.fmt(f),
             Self::BadInput(bad) => bad.fmt(f),
+            #[cfg(target_os = "linux")]
+            Self::Refused(sentence) => f.write_str(sentence),
             Self::Io(what, error) => write!(f, "{what}: {error}"),
             Self::Claims(lost) => write!(
                 f,
@@ -280,6 +294,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::List(args)) => list::list(&args, &mut out),
         Some(Command::Repro(args)) => repro::repro(&args, &mut out),
         Some(Command::Compare(args)) => compare::run(&args, &mut out),
+        #[cfg(target_os = "linux")]
+        Some(Command::Live(args)) => live::live(&args, &mut out),
         Some(Command::Trace(args)) => trace::trace(&args, &mut out),
     };
     match done.and_then(|()| out.flush().map_err(Failure::stdout)) {

@@ -7,6 +7,8 @@ pub mod compare;
 pub mod digest;
 pub mod execute;
 pub mod files;
+#[cfg(target_os = "linux")]
+pub mod live;
 pub mod pcapng;
 pub mod plot;
 pub mod record;

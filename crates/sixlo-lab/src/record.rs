@@ -309,7 +309,7 @@ fn comment(id: PktId, fates: &[(u16, Result<Signal, Loss>)]) -> String {
 }
 
 /// The type in the frame control field (IEEE 802.15.4-2020, table 7-1).
-fn kind_of(frame: &[u8]) -> &'static str {
+pub(crate) fn kind_of(frame: &[u8]) -> &'static str {
     match frame.first().map(|control| control & 0x07) {
         Some(0) => "beacon",
         Some(1) => "data",

@@ -14,6 +14,7 @@ const EVERYTHING: &str = r#"
 end_ms = 5
 topology = "lille-50"
 [cpu.times]
+[border]
 [stack]
 fragment_gap_us = 100
 [stack.tcp]

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+mod border;
 mod faults;
 mod fragments;
 mod mark;
@@ -18,12 +19,14 @@ mod tcp;
 mod topology;
 mod traffic;
 
+pub use border::Border;
 pub use faults::{Fault, FaultKind, Partition, Reboot};
 pub use fragments::{Control, Forward, Recover, Strategy};
 pub use mark::{Mark, MarkWhen};
 pub use medium::{Disc, ErrorGrowth, LinkMatrix, LinkQuality, LogDistance, Medium};
 pub use nodes::NodeSet;
 pub use radio::{At86rf23x, Currents, Ideal, Radio, WhenReceiving};
+pub(crate) use stack::check_prefix;
 pub use stack::{Addresses, CortexM0plus, CortexM3, Cpu, CpuTimes, Link, Mac, Stack};
 pub use tcp::{Bulk, Tcp, Timer};
 pub use topology::{Chain, Csv, Downward, Grid, Place, RouteChoice, Topology, TreeNetwork};
@@ -62,6 +65,9 @@ pub struct Config {
     /// How long a node computes.
     #[serde(default)]
     pub cpu: Cpu,
+    /// The node that joins the mesh to another network: table `[border]`. Default: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub border: Option<Border>,
     /// Sources of UDP datagrams: tables `[[traffic]]`.
     #[serde(default)]
     pub traffic: Vec<Traffic>,
@@ -108,6 +114,7 @@ impl Config {
             mac: Mac::default(),
             stack: Stack::default(),
             cpu: Cpu::default(),
+            border: None,
             traffic: Vec::new(),
             echo: Vec::new(),
             bulk: Vec::new(),

@@ -1,5 +1,7 @@
 //! Faults of the scenario: an ordered list of rules about frames at receivers, and partitions.
 
+use std::collections::BTreeMap;
+
 use crate::config::{self, FaultKind, NodeSet, Problem};
 use crate::forge::Forgery;
 use crate::medium::Loss;
@@ -46,6 +48,8 @@ struct Partition {
 pub struct Faults {
     rules: Vec<Rule>,
     partitions: Vec<Partition>,
+    /// How often frames from one node to another are lost, as somebody said while the run goes on.
+    links: BTreeMap<(u16, u16), Chance>,
     seed: u64,
 }
 
@@ -116,13 +120,24 @@ impl Faults {
         Ok(Self {
             rules,
             partitions,
+            links: BTreeMap::new(),
             seed,
         })
     }
 
     /// Whether there are none at all.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty() && self.partitions.is_empty()
+        self.rules.is_empty() && self.partitions.is_empty() && self.links.is_empty()
+    }
+
+    /// Frames from one node to another are lost in so many of all cases from now on, 0 to 1.
+    pub fn set_link(&mut self, sender: u16, receiver: u16, probability: f64) {
+        if probability > 0.0 {
+            let chance = Chance::new(probability.min(1.0));
+            self.links.insert((sender, receiver), chance);
+        } else {
+            self.links.remove(&(sender, receiver));
+        }
     }
 
     /// Whether there is a rule that changes bytes.
@@ -132,6 +147,7 @@ impl Faults {
 
     /// What happens to a transmission at a receiver that it has reached.
     pub fn strike(&self, now: Time, sender: u16, receiver: u16, number: u64) -> Strike {
+        let link = self.links.get(&(sender, receiver));
         let (sender, receiver) = (usize::from(sender), usize::from(receiver));
         let apart =
             |p: &Partition| (p.from..p.until).contains(&now) && p.inside[sender] != p.inside[receiver];
@@ -139,6 +155,10 @@ impl Faults {
             return Strike::Lose(Loss::Partition);
         }
         let mut luck = mix(mix(self.seed ^ number) ^ receiver as u64);
+        // Not the luck of the first rule.
+        if link.is_some_and(|chance| chance.strikes(mix(!luck))) {
+            return Strike::Lose(Loss::Fault);
+        }
         for rule in &self.rules {
             luck = mix(luck);
             let matches =
@@ -217,6 +237,23 @@ mod tests {
             }
         }
         assert!(counts.iter().all(|n| (2_750..3_250).contains(n)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_link_loses_as_often_as_was_said_and_in_one_direction() {
+        let mut faults = faults("").unwrap();
+        assert!(faults.is_empty());
+        faults.set_link(0, 1, 0.25);
+        let lost = |faults: &Faults, from, to| {
+            let lost = |number: &u64| faults.strike(Time::ZERO, from, to, *number) != Strike::Pass;
+            (0..10_000).filter(lost).count()
+        };
+        assert!((2_300..2_700).contains(&lost(&faults, 0, 1)));
+        assert_eq!(lost(&faults, 1, 0), 0);
+        faults.set_link(0, 1, 7.0);
+        assert_eq!(lost(&faults, 0, 1), 10_000);
+        faults.set_link(0, 1, 0.0);
+        assert!(faults.is_empty());
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum Service {
 
 /// The software of a node.
 ///
-/// The first six calls are those of [`sixlo::stack::Stack`] on its only interface; see there for their contract.
+/// The first six calls are those of [`sixlo::stack::Stack`] on its interface to the mesh; see there for their contract.
 pub trait Host {
     /// A frame came in.
     fn frame(&mut self, now: Instant, frame: &[u8], info: RxInfo, sink: &mut impl Sink);
@@ -84,6 +84,17 @@ pub trait Host {
 
     /// Whether applications listen here, so that [`take`](Self::take) may have something.
     fn listens(&self) -> bool;
+
+    /// A packet came in over the interface to the outside, if there is one.
+    fn packet_in(&mut self, now: Instant, packet: &[u8], sink: &mut impl Sink) {
+        let _ = (now, packet, sink);
+    }
+
+    /// Takes the next packet that goes out over the interface to the outside; gives its length.
+    fn packet_out(&mut self, now: Instant, out: &mut [u8], sink: &mut impl Sink) -> Option<usize> {
+        let _ = (now, out, sink);
+        None
+    }
 
     /// Loses its memory and starts anew.
     fn reboot(&mut self, now: Instant, sink: &mut impl Sink);

@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use crate::config::Config;
+use crate::config::{Config, Problem};
 use crate::observer::Observer;
 use crate::result::{RunError, RunResult};
 use crate::stack_host::{Heap, Setup, StackHost, address};
@@ -30,6 +30,30 @@ pub fn run(config: &Config, seed: u64, observer: &mut impl Observer) -> Result<R
 ///
 /// See [`run`].
 pub fn run_plan(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult, RunError> {
+    let (result, imbalances) = with_world(plan, observer, |mut world| {
+        world.run();
+        world.finish()
+    })?;
+    if imbalances.is_empty() {
+        Ok(result)
+    } else {
+        Err(RunError::Unbalanced {
+            imbalances,
+            result: Box::new(result),
+        })
+    }
+}
+
+/// Builds the world of a plan and gives it to `body`, which lets time pass in it.
+///
+/// # Errors
+///
+/// If the plan cannot be run.
+pub fn with_world<O: Observer, R>(
+    plan: &Plan,
+    observer: &mut O,
+    body: impl FnOnce(World<'_, StackHost<'_>, O>) -> R,
+) -> Result<R, Problem> {
     let setups = Setup::all(plan);
     let addresses: Arc<[Ipv6Addr]> = plan.network.indices().map(|index| address(plan, index)).collect();
     let mut memory: Vec<Heap> = setups
@@ -40,15 +64,5 @@ pub fn run_plan(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult, 
         .into_iter()
         .zip(&mut memory)
         .map(|(setup, heap)| StackHost::new(setup, heap.lend(), Arc::clone(&addresses)));
-    let mut world = World::new(plan, hosts, observer)?;
-    world.run();
-    let (result, imbalances) = world.finish();
-    if imbalances.is_empty() {
-        Ok(result)
-    } else {
-        Err(RunError::Unbalanced {
-            imbalances,
-            result: Box::new(result),
-        })
-    }
+    Ok(body(World::new(plan, hosts, observer)?))
 }

@@ -2,147 +2,51 @@
 
 use std::net::Ipv6Addr;
 
-use sixlo::ipv6::fragment::Partial;
-use sixlo::ipv6::{Address, Neighbor, Route};
-use sixlo::lowpan::{Eviction, Inbound, Peer, Reassembly, Transfer, Vrb};
+use sixlo::ipv6::Route;
+use sixlo::lowpan::Eviction;
 use sixlo::mac::csma::CsmaConfig;
-use sixlo::mac::duplicates::Seen;
 use sixlo::netapi::{Msg, Ty};
 use sixlo::netdev::{Caps, CsmaParams, IfaceId, RxInfo, TxInfo, TxReport};
-use sixlo::netif::{IfaceConfig, Interface};
-use sixlo::netreg::Entry;
-use sixlo::pktbuf::{Seg, Slot};
-use sixlo::sock::{Mailbox, MailboxId, SendError};
+use sixlo::netif::IfaceConfig;
+use sixlo::sock::{MailboxId, SendError};
 use sixlo::stack::{Memory, Opt, Stack, Target};
-use sixlo::tcp::receive::capacity;
-use sixlo::tcp::{Connection, HalfOpen, Listener, TcpError};
+use sixlo::tcp::TcpError;
 use sixlo::time::{Duration, Instant};
-use sixlo::timers::Timer;
 use sixlo::trace::{PktId, Reason, Sink};
 use sixlo::wire::checksum::Checksum;
 use sixlo::wire::icmpv6;
-use sixlo::wire::iphc::{CONTEXTS_MAX, Context};
+use sixlo::wire::iphc::Context;
 use sixlo::wire::ipv6::NextHeader;
 
-use crate::config::{self, Addresses, Config, Downward, Problem};
+use crate::config::{self, Addresses, Config, Problem};
 use crate::host::{Host, Service};
 use crate::observer::Occupancy;
 use crate::rng::{Purpose, Rng};
 use crate::stream::{self, News, Stream};
 use crate::world::Plan;
 
+mod border;
+mod heap;
+mod routes;
 mod streams;
 
+pub use border::OUTSIDE_MTU;
+pub use heap::Heap;
+pub use routes::address;
+use routes::routes;
 use streams::Streams;
 
-/// The only interface of a node.
+/// The interface of a node to the mesh.
 const IFACE: IfaceId = IfaceId(0);
+
+/// That of a border router to the outside.
+const OUTSIDE: IfaceId = IfaceId(1);
 
 /// The ICMPv6 type of an echo reply (RFC 4443 section 4.2).
 const ECHO_REPLY: u16 = 129;
 
-/// Addresses of a node: two link-local ones and a global one.
-const ADDRESSES: usize = 3;
-
-/// Neighbours whose last frame a node remembers, to know its retransmission.
-const SEEN: usize = 16;
-
 /// Connections that peers may be opening to a port at the same time.
 const BACKLOG: u8 = 8;
-
-/// The memory of a node's stack, on the heap.
-pub struct Heap {
-    bytes: Vec<u8>,
-    segs: Vec<Seg>,
-    slots: Vec<Slot>,
-    receivers: Vec<Entry>,
-    timers: Vec<Timer>,
-    ifaces: Vec<Interface>,
-    seen: Vec<Seen>,
-    reassemblies: Vec<Reassembly>,
-    contexts: Vec<Context>,
-    vrbs: Vec<Vrb>,
-    peers: Vec<Peer>,
-    transfers: Vec<Transfer>,
-    inbounds: Vec<Inbound>,
-    addresses: Vec<Address>,
-    neighbors: Vec<Neighbor>,
-    routes: Vec<Route>,
-    partials: Vec<Partial>,
-    mailboxes: Vec<Mailbox>,
-    connections: Vec<Connection>,
-    listeners: Vec<Listener>,
-    backlog: Vec<HalfOpen>,
-    tcp_receive: Vec<u8>,
-}
-
-impl Heap {
-    /// The memory that the stack of a node needs.
-    pub fn new(config: &config::Stack, setup: &Setup) -> Self {
-        let packets = usize::from(config.packets);
-        let reassemblies = if setup.index == 0 {
-            config.sink_reassembly_entries
-        } else {
-            config.reassembly_entries
-        };
-        let mailboxes = setup.ports.len() + 1;
-        Self {
-            bytes: vec![0; config.packet_buffer_bytes as usize],
-            segs: vec![Seg::EMPTY; packets],
-            slots: vec![Slot::EMPTY; packets],
-            receivers: vec![Entry::EMPTY; mailboxes],
-            timers: vec![Timer::EMPTY; 1 + Memory::OWN_TIMERS],
-            ifaces: vec![Interface::EMPTY],
-            seen: vec![Seen::EMPTY; SEEN],
-            reassemblies: (0..reassemblies).map(|_| Reassembly::EMPTY).collect(),
-            contexts: vec![Context::EMPTY; CONTEXTS_MAX],
-            vrbs: vec![Vrb::EMPTY; usize::from(config.vrb_entries)],
-            peers: vec![Peer::EMPTY; 2 * usize::from(config.vrb_entries)],
-            transfers: (0..config.fragmentation_entries)
-                .map(|_| Transfer::EMPTY)
-                .collect(),
-            inbounds: vec![Inbound::EMPTY; usize::from(reassemblies)],
-            addresses: vec![Address::EMPTY; ADDRESSES],
-            neighbors: Vec::new(),
-            routes: vec![Route::EMPTY; setup.routes.len()],
-            partials: (0..reassemblies).map(|_| Partial::EMPTY).collect(),
-            mailboxes: (0..mailboxes).map(|_| Mailbox::EMPTY).collect(),
-            connections: (0..setup.connections).map(|_| Connection::EMPTY).collect(),
-            listeners: vec![Listener::EMPTY; setup.tcp_ports.len()],
-            backlog: vec![HalfOpen::EMPTY; setup.tcp_ports.len() * usize::from(BACKLOG)],
-            tcp_receive: vec![0; setup.connections * receive_store(config.tcp.receive_buffer_bytes)],
-        }
-    }
-
-    /// Lends the memory to a stack.
-    pub fn lend(&mut self) -> Memory<'_> {
-        Memory {
-            bytes: &mut self.bytes,
-            segs: &mut self.segs,
-            slots: &mut self.slots,
-            receivers: &mut self.receivers,
-            timers: &mut self.timers,
-            ifaces: &mut self.ifaces,
-            seen: &mut self.seen,
-            reassemblies: &mut self.reassemblies,
-            contexts: &mut self.contexts,
-            vrbs: &mut self.vrbs,
-            peers: &mut self.peers,
-            transfers: &mut self.transfers,
-            inbounds: &mut self.inbounds,
-            addresses: &mut self.addresses,
-            neighbors: &mut self.neighbors,
-            routes: &mut self.routes,
-            partials: &mut self.partials,
-            mailboxes: &mut self.mailboxes,
-            connections: &mut self.connections,
-            listeners: &mut self.listeners,
-            backlog: &mut self.backlog,
-            tcp_receive: &mut self.tcp_receive,
-            loans: &mut [],
-        }
-    }
-}
 
 /// How the stack of a node is set up, at the start and after each reboot.
 #[derive(Clone, Debug)]
@@ -166,6 +70,8 @@ pub struct Setup {
     /// Connections that its applications have at most.
     connections: usize,
     rng: Rng,
+    /// It is the border router.
+    border: Option<config::Border>,
 }
 
 /// The identifier of echo requests.
@@ -194,6 +100,8 @@ impl Setup {
             Eviction::Never
         };
 
+        let border = config.border.clone().filter(|border| border.node == index + 1);
+        stack.ipv6.border = border.as_ref().map(|border| border.of_stack(config.link.prefix));
         stack.lowpan.forward = config.stack.forward.of_stack();
         stack.lowpan.recover = config.stack.recover.of_stack();
         stack.tcp = config.stack.tcp.of_stack();
@@ -236,6 +144,7 @@ impl Setup {
             tcp_ports,
             connections,
             rng,
+            border,
         }
     }
 
@@ -245,6 +154,9 @@ impl Setup {
         let mut stack = Stack::new(memory, &self.stack).expect(enough);
         stack.bring_up(IFACE, self.iface).expect(enough);
         stack.add_address(IFACE, self.address).expect(enough);
+        if let Some(border) = &self.border {
+            border::bring_up(&mut stack, border, &self.iface);
+        }
         if self.context {
             stack.set_context(0, Some(Context::new(self.prefix.octets(), 64)));
         }
@@ -341,45 +253,7 @@ pub(crate) fn check(config: &Config) -> Result<(), Problem> {
     within("hop_limit", stack.hop_limit.into(), 1, 255, "")?;
     stack.check_fragments()?;
     stack.tcp.check()?;
-    let prefix = config.link.prefix;
-    if prefix.to_bits() as u64 != 0 || prefix.is_multicast() || prefix.is_unicast_link_local() {
-        return Err(Problem::new(
-            "link.prefix",
-            prefix.to_string(),
-            "a /64 prefix, like \"fd00::\"",
-        ));
-    }
-    Ok(())
-}
-
-/// The global address of a node.
-pub fn address(plan: &Plan, index: u16) -> Ipv6Addr {
-    let link = plan.network.link_addr(index, plan.config.link.addresses);
-    let iid = link.interface_id().map_or(0, u64::from_be_bytes);
-    Ipv6Addr::from_bits(plan.config.link.prefix.to_bits() | u128::from(iid))
-}
-
-/// The static routes of all nodes: a default route to the parent, and routes down to whom something may be sent.
-fn routes(plan: &Plan) -> Vec<Vec<Route>> {
-    let link_local = |node: u16| {
-        let link = plan.network.link_addr(node, plan.config.link.addresses);
-        link.link_local().unwrap_or(Ipv6Addr::UNSPECIFIED)
-    };
-    let down = |node: u16| match plan.config.downward_routes {
-        Downward::All => true,
-        Downward::Needed => is_addressed(plan, node),
-    };
-    let descendants = plan.routes.descendants();
-    let of = |node: u16| {
-        let default = plan
-            .routes
-            .parent(node)
-            .map(|parent| Route::default_via(IFACE, link_local(parent)));
-        let behind = descendants[usize::from(node)].iter().filter(|&&(to, _)| down(to));
-        let down = behind.map(|&(to, via)| Route::via(address(plan, to), 128, IFACE, link_local(via)));
-        down.chain(default).collect()
-    };
-    (0..plan.nodes()).map(of).collect()
+    config::check_prefix("link.prefix", config.link.prefix)
 }
 
 /// The transfers that begin or end at a node.
@@ -387,13 +261,6 @@ fn streams_of(plan: &Plan, index: u16) -> impl Iterator<Item = Stream> + use<'_>
     let streams = stream::streams(&plan.config, &plan.routes, plan.nodes(), plan.seed);
     let streams = streams.unwrap_or_default().into_iter();
     streams.filter(move |stream| stream.from == index || stream.to == index)
-}
-
-/// Bytes of memory for a receive window: a ninth is for the bits that tell what came out of order.
-fn receive_store(window: u16) -> usize {
-    let store = usize::from(window).div_ceil(8) * 9;
-    debug_assert!(capacity(store) >= usize::from(window));
-    store
 }
 
 /// Whether anything but errors is sent to a node.
@@ -568,6 +435,14 @@ impl Host for StackHost<'_> {
     #[inline]
     fn listens(&self) -> bool {
         self.setup.listens
+    }
+
+    fn packet_in(&mut self, now: Instant, packet: &[u8], sink: &mut impl Sink) {
+        border::packet_in(self.stack_mut(), now, packet, sink);
+    }
+
+    fn packet_out(&mut self, now: Instant, out: &mut [u8], sink: &mut impl Sink) -> Option<usize> {
+        border::packet_out(self.stack_mut(), now, out, sink)
     }
 
     fn reboot(&mut self, now: Instant, sink: &mut impl Sink) {

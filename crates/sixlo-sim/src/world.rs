@@ -26,8 +26,14 @@ use crate::topology::{Network, Routes};
 
 mod driver;
 mod ended;
+mod outside;
+mod power;
+mod steer;
+mod steps;
 mod streams;
 mod tap;
+
+pub use steer::NodeNow;
 
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +131,9 @@ impl Plan {
     fn check(&self) -> Result<(), Problem> {
         let nodes = self.nodes();
         crate::stack_host::check(&self.config)?;
+        if let Some(border) = &self.config.border {
+            border.check(self.config.link.prefix, nodes)?;
+        }
         // What these build is built again by the run; here they are asked whether it can be.
         app::flows(&self.config, &self.routes, nodes, self.seed)?;
         stream::streams(&self.config, &self.routes, nodes, self.seed)?;
@@ -172,6 +181,11 @@ impl Plan {
             ));
         }
         Ok(())
+    }
+
+    /// The index of the border router, if there is one.
+    pub fn border(&self) -> Option<u16> {
+        self.config.border.as_ref().map(|border| border.node - 1)
     }
 
     /// How many nodes there are.
@@ -229,6 +243,7 @@ pub struct World<'p, H, O> {
     costs: Costs,
     faults: Faults,
     ledger: Ledger,
+    outside: outside::Outside,
     flows: Vec<Flow>,
     /// Flows that have not sent all.
     active_flows: usize,
@@ -321,6 +336,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
             costs: Costs::new(&plan.config.cpu),
             faults: Faults::new(&plan.config, &plan.routes, count, plan.seed)?,
             ledger: Ledger::new(),
+            outside: outside::Outside::default(),
             active_flows: flows.len(),
             flows,
             active_streams: streams.len(),
@@ -359,34 +375,6 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
         }
     }
 
-    /// Lets all happen, until nothing is left to happen or the end has come.
-    pub fn run(&mut self) {
-        while let Some((time, event)) = self.queue.pop() {
-            if time > self.end {
-                break;
-            }
-            self.now = time;
-            self.happen(event);
-            self.settle();
-            if self.is_over() {
-                return;
-            }
-        }
-        // The clock stands where the configuration says, or where the last thing happened.
-        if self.end != Time::NEVER {
-            self.now = self.end;
-        }
-    }
-
-    /// All is sent and has met its end, and no end was prescribed.
-    fn is_over(&self) -> bool {
-        self.active_flows == 0
-            && self.active_streams == 0
-            && self.ledger.live() == 0
-            && self.plan.config.end_ms.is_none()
-            && !(self.flows.is_empty() && self.streams.is_empty())
-    }
-
     fn happen(&mut self, event: Event) {
         match event {
             Event::Wake { node } => {
@@ -420,7 +408,7 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
                     self.forget_late(index);
                 }
             }
-            Event::Off { reboot } => self.switch_off(reboot),
+            Event::Off { reboot } => self.reboot(reboot),
             Event::On { node } => self.switch_on(node),
         }
     }
@@ -464,63 +452,14 @@ impl<'p, H: Host, O: Observer> World<'p, H, O> {
         }
     }
 
-    /// Switches a node off as a reboot of the configuration says: all that it holds is lost.
-    fn switch_off(&mut self, reboot: u32) {
-        let plan = self.plan;
-        let reboot = &plan.config.reboots[reboot as usize];
-        let index = reboot.node - 1;
-        self.queue.push(
-            self.now + Time::ms(reboot.down_ms),
-            Class::Rest,
-            Event::On { node: index },
-        );
-        let node = &mut self.nodes[usize::from(index)];
-        if !node.up {
-            return;
-        }
-        node.up = false;
-        node.cut_off = self.transmissions;
-        node.reading = false;
-        node.blocked = false;
-        node.outgoing = None;
-        node.report = None;
-        node.cpu_until = self.now;
-        let held = node.device.switch_off(&mut cx!(self, node, index));
-        let in_device = node.in_device.take();
-        for slot in held {
-            self.lose(index, slot, Loss::Deaf(Deaf::Off));
-        }
-        self.forget_late(index);
-        if O::ON {
-            self.observer.reboot(self.now, index, false);
-        }
-        self.reboot_host(index);
-        if let Some(id) = in_device {
-            self.ledger.carry(id, -1);
-        }
-    }
-
-    fn switch_on(&mut self, index: u16) {
-        let node = &mut self.nodes[usize::from(index)];
-        if node.up {
-            return;
-        }
-        node.up = true;
-        node.device.switch_on(&mut cx!(self, node, index));
-        if O::ON {
-            self.observer.reboot(self.now, index, true);
-        }
-        self.service(index);
-    }
-
-    fn forget_late(&mut self, index: u16) {
+    pub(super) fn forget_late(&mut self, index: u16) {
         while let Some((slot, _)) = self.nodes[usize::from(index)].late.pop_front() {
             self.lose(index, slot, Loss::Deaf(Deaf::Off));
         }
     }
 
     /// A received frame is lost in a radio.
-    fn lose(&mut self, node: u16, slot: Slot, loss: Loss) {
+    pub(super) fn lose(&mut self, node: u16, slot: Slot, loss: Loss) {
         let frame = self.frames.get(slot);
         if frame.to != To::Awaiting {
             let id = frame.id;

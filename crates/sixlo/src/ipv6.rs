@@ -10,6 +10,7 @@ use crate::time::Instant;
 use crate::trace::{Reason, Sink};
 use crate::wire::ipv6::{ALL_NODES, ALL_ROUTERS, MTU_MIN, NextHeader, solicited_node};
 
+mod border;
 mod extensions;
 pub mod fragment;
 mod input;
@@ -19,6 +20,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use border::BorderConfig;
 use fragment::{FragmentConfig, Partial, Reassembler};
 pub use tables::{Address, Neighbor, Route, TableFull};
 
@@ -42,6 +44,8 @@ pub struct Ipv6Config {
     pub options_max: u8,
     /// How packets are put together from IPv6 fragments.
     pub fragment: FragmentConfig,
+    /// The node is the border router of a mesh. Default: it is none.
+    pub border: Option<BorderConfig>,
 }
 
 /// The memory of the module. The length of each slice is a capacity.
@@ -64,6 +68,7 @@ impl Default for Ipv6Config {
             extension_headers_max: 8,
             options_max: 8,
             fragment: FragmentConfig::default(),
+            border: None,
         }
     }
 }
@@ -72,6 +77,8 @@ impl Default for Ipv6Config {
 pub struct Ipv6<'a> {
     tables: Tables<'a>,
     fragments: Reassembler<'a>,
+    /// When the bytes that have crossed the border will have had their time.
+    border_due: Instant,
     config: Ipv6Config,
 }
 
@@ -92,6 +99,7 @@ impl<'a> Ipv6<'a> {
         Self {
             tables: Tables::new(memory.addresses, memory.neighbors, memory.routes),
             fragments: Reassembler::new(memory.partials, config.fragment),
+            border_due: Instant::ZERO,
             config,
         }
     }

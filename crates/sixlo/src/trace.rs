@@ -202,6 +202,12 @@ reasons! {
     NoNeighbor => "no-neighbor",
     /// Not for this node, and this node does not forward.
     NotForwarding => "not-forwarding",
+    /// At the border of a mesh: a source address from the other side of it.
+    BorderSource => "border-source",
+    /// At the border of a mesh: headers by which only the nodes inside route.
+    BorderHeader => "border-header",
+    /// At the border of a mesh: more than may enter at this time.
+    BorderRate => "border-rate",
     /// Larger than the link to the next hop takes.
     PacketTooBig => "packet-too-big",
     /// An extension header or option that had to be understood and was not.

@@ -38,6 +38,7 @@ pub const ALL: &[Shipped] = shipped![
     "attacks",
     "echo",
     "tcp",
+    "live",
 ];
 
 impl Shipped {

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forward, Mark, Recover, Strategy, Tcp};
+use super::{Forward, Mark, Problem, Recover, Strategy, Tcp};
 
 /// Channel, PAN and addresses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,16 @@ impl Default for Link {
             prefix_is_context: true,
         }
     }
+}
+
+/// Whether a prefix is one of 64 bits that nodes can have global addresses of.
+pub(crate) fn check_prefix(key: &str, prefix: Ipv6Addr) -> Result<(), Problem> {
+    let is_local = prefix.is_multicast() || prefix.is_unicast_link_local();
+    if prefix.to_bits() as u64 != 0 || prefix.is_unspecified() || is_local {
+        let wanted = "a /64 prefix, like \"fd00::\"";
+        return Err(Problem::new(key, prefix.to_string(), wanted));
+    }
+    Ok(())
 }
 
 /// Which link-layer addresses frames carry.

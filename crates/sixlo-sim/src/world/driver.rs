@@ -49,6 +49,9 @@ impl<H: Host, O: Observer> World<'_, H, O> {
         if self.nodes[usize::from(index)].host.listens() {
             self.deliver(index);
         }
+        if self.outside.is_of(index) {
+            self.take_packets_out(index);
+        }
         let node = &mut self.nodes[usize::from(index)];
         if (node.host.buffer_used(), node.host.reassemblies()) != (node.full_since.1, node.full_since.2) {
             node.note_occupancy(self.now);
@@ -109,6 +112,9 @@ impl<H: Host, O: Observer> World<'_, H, O> {
                 self.compute(index, time);
                 return true;
             }
+        }
+        if self.outside.is_of(index) && self.let_packet_in(index) {
+            return true;
         }
         if self.transmit(index) {
             return true;

@@ -4,6 +4,7 @@ use super::{Ipv6, fragment, output::Hop};
 use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
+use crate::time::Instant;
 use crate::trace::{Reason, Sink};
 use crate::udp;
 use crate::wire::icmpv6::{Exceeded, Message, Problem, Unreachable};
@@ -64,7 +65,7 @@ impl Ipv6<'_> {
     /// Takes a packet from a link.
     #[cfg_attr(target_os = "none", inline(never))]
     pub fn receive<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, packet: Pkt) -> Next {
-        match self.route_in(cx.core, &packet) {
+        match self.route_in(cx.now, cx.core, &packet) {
             // A packet in fragments goes through here once more when it is whole.
             Ok(Msg {
                 ty: Ty::Fragment,
@@ -77,8 +78,12 @@ impl Ipv6<'_> {
     }
 
     #[cfg_attr(target_os = "none", inline(never))]
-    fn route_in(&self, core: &mut Core<'_>, packet: &Pkt) -> Result<Msg, Refusal> {
+    fn route_in(&mut self, now: Instant, core: &mut Core<'_>, packet: &Pkt) -> Result<Msg, Refusal> {
         let header = accept(&mut core.buf, packet)?;
+        let meta = core.buf.meta(packet);
+        if !meta.link_dst.is_empty() && self.is_spoofed(&header, meta.iface) {
+            return Err(Reason::BorderSource.into());
+        }
         if self.is_for_me(&header.dst) {
             return self.deliver(core, packet, &header);
         }
@@ -86,11 +91,17 @@ impl Ipv6<'_> {
             // No multicast routing here: groups that nobody joined end silently.
             return Err(Reason::Ipv6Address.into());
         }
-        self.forward(&mut core.buf, packet, &header)
+        self.forward(now, &mut core.buf, packet, &header)
     }
 
     /// Sends a packet on to its next hop.
-    fn forward(&self, buf: &mut PktBuf<'_>, packet: &Pkt, header: &Header) -> Result<Msg, Refusal> {
+    fn forward(
+        &mut self,
+        now: Instant,
+        buf: &mut PktBuf<'_>,
+        packet: &Pkt,
+        header: &Header,
+    ) -> Result<Msg, Refusal> {
         if !self.config.forwarding {
             return Err(Reason::NotForwarding.into());
         }
@@ -123,6 +134,9 @@ impl Ipv6<'_> {
                 };
                 Refusal::telling(reason, Message::DestinationUnreachable(code))
             })?;
+        if self.meets_border(buf.meta(packet).iface, iface) {
+            self.cross(now, buf, packet, header, iface)?;
+        }
         let mtu = Self::mtu(iface);
         if buf.len(packet) > mtu {
             return Err(Refusal::telling(

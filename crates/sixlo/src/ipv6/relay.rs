@@ -30,6 +30,7 @@ impl Ipv6<'_> {
             return None;
         }
         let Hop { iface, link } = self.next_hop(dst, meta.iface).ok()?;
-        (size <= Self::mtu(iface)).then_some((iface, link))
+        // What crosses a border is judged as a whole.
+        (size <= Self::mtu(iface) && !self.meets_border(meta.iface, iface)).then_some((iface, link))
     }
 }
