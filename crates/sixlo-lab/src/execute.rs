@@ -61,7 +61,7 @@ pub fn simulate(config: &Config, seed: u64, wanted: Recording, folder: &Path) ->
 }
 
 fn recorder(plan: &Plan, wanted: Recording, folder: &Path) -> io::Result<Recorder> {
-    let mut recorder = Recorder::new(&plan.network);
+    let mut recorder = Recorder::new(&plan.network, &plan.config.link);
     if wanted.trace {
         recorder.trace(&folder.join(TRACE), &plan.network)?;
     }

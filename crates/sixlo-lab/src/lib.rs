@@ -7,10 +7,12 @@ pub mod compare;
 pub mod digest;
 pub mod execute;
 pub mod files;
+pub mod frame_kind;
 #[cfg(target_os = "linux")]
 pub mod live;
 pub mod pcapng;
 pub mod plot;
+mod receivers;
 pub mod record;
 pub mod report;
 pub mod repro;

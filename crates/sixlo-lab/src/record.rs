@@ -7,7 +7,9 @@ use std::path::Path;
 
 use sixlo::netdev::FRAME_LEN_MAX;
 use sixlo::trace::{Event, PktId};
-use sixlo_sim::config::Addresses;
+use sixlo::wire::iphc::{Context, Contexts};
+use sixlo_sim::config::{self, Addresses};
+use sixlo_sim::forge::context;
 use sixlo_sim::frames::To;
 use sixlo_sim::ledger::Fate;
 use sixlo_sim::medium::{Loss, Signal};
@@ -16,8 +18,10 @@ use sixlo_sim::phy;
 use sixlo_sim::time::Time;
 use sixlo_sim::topology::Network;
 
+use crate::frame_kind::FrameKind;
 use crate::pcapng::{self, LinkType};
-use crate::trace::{self, Air, App};
+use crate::receivers::{Receiver, Receivers};
+use crate::trace::{self, Air, App, Peer};
 
 /// Watches a run and writes what it sees.
 #[derive(Debug)]
@@ -26,8 +30,9 @@ pub struct Recorder {
     capture: Option<Capture>,
     /// The datagram of each record, 0 if it was refused.
     datagrams: Vec<u32>,
-    /// The sender of the last frame for each node: the one that an acknowledgement of that node is for.
-    last_sender: Vec<Option<u16>>,
+    receivers: Receivers,
+    /// The contexts of the network's compressed headers.
+    contexts: [Context; 1],
     /// The first error; nothing is written after it.
     error: Option<io::Error>,
 }
@@ -51,13 +56,14 @@ struct Waiting {
 }
 
 impl Recorder {
-    /// A recorder of a run over this network.
-    pub fn new(network: &Network) -> Self {
+    /// A recorder of a run over this network, whose links are configured so.
+    pub fn new(network: &Network, link: &config::Link) -> Self {
         Self {
             trace: None,
             capture: None,
             datagrams: Vec::new(),
-            last_sender: vec![None; network.nodes.len()],
+            receivers: Receivers::new(network.nodes.len()),
+            contexts: [context(link)],
             error: None,
         }
     }
@@ -122,27 +128,22 @@ impl Recorder {
         }
     }
 
-    /// The receivers that a frame was for, and what became of it there.
-    fn fates<'f>(&self, frame: &OnAir<'f>) -> impl Iterator<Item = (u16, Result<Signal, Loss>)> + use<'f> {
-        let only = match frame.to {
-            To::Node(node) => Some(node),
-            To::Awaiting => self.last_sender[usize::from(frame.sender)],
-            To::All | To::Nobody => None,
-        };
-        let all = matches!(frame.to, To::All);
-        let fates = frame.fates.iter().copied();
-        fates.filter(move |(node, _)| all || only == Some(*node))
-    }
-
     fn write_frame(&mut self, frame: &OnAir<'_>) -> io::Result<()> {
-        let fates: Vec<_> = self.fates(frame).collect();
+        let to = self.receivers.of(frame);
+        let fates: Vec<_> = to.fates(frame).collect();
         let (kind, id, sender) = (kind_of(frame.bytes), frame.id.number(), frame.sender + 1);
         if let Some(trace) = &mut self.trace {
             let now = frame.until.as_ns();
             let sent = Air::Sent {
+                to: match to {
+                    Receiver::None => Peer::None,
+                    Receiver::One(node) => Peer::Node(node + 1),
+                    Receiver::All => Peer::All,
+                },
                 kind,
                 len: frame.bytes.len(),
                 airtime_ns: frame.until.since(frame.from).as_ns(),
+                carries: FrameKind::of(frame.bytes, &Contexts(&self.contexts)),
             };
             trace.air(now, sender, id, sent)?;
             for (node, fate) in &fates {
@@ -174,6 +175,7 @@ impl Recorder {
             AppEvent::Delivered { record, .. } | AppEvent::Lost { record, .. } => {
                 self.datagrams.get(record as usize).copied().unwrap_or_default()
             }
+            AppEvent::Received { .. } => 0,
         };
         let Some(trace) = &mut self.trace else {
             return Ok(());
@@ -181,9 +183,15 @@ impl Recorder {
         let told = match *event {
             AppEvent::Sent { id: PktId::NONE, .. } => App::Refused,
             AppEvent::Sent { .. } => App::Sent,
-            AppEvent::Delivered { latency, .. } => App::Delivered {
+            AppEvent::Delivered {
+                latency,
+                payload_bytes,
+                ..
+            } => App::Delivered {
                 latency_ns: latency.as_ns(),
+                payload_bytes,
             },
+            AppEvent::Received { stream, bytes } => App::Received { stream, bytes },
             AppEvent::Lost { fate, .. } => match fate {
                 Fate::Lost { first, last } => App::Lost {
                     cause: first.name(),
@@ -203,9 +211,6 @@ impl Observer for Recorder {
     fn on_air(&mut self, frame: &OnAir<'_>) {
         let result = self.write_frame(frame);
         self.note(result);
-        if let To::Node(node) = frame.to {
-            self.last_sender[usize::from(node)] = Some(frame.sender);
-        }
     }
 
     fn lost_in_radio(&mut self, now: Time, node: u16, id: PktId, loss: Loss) {

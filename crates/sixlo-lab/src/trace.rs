@@ -12,6 +12,8 @@ use sixlo::trace::{End, Event, FragmentFate};
 use sixlo::wire::addr::LinkAddr;
 use sixlo_sim::observer::Occupancy;
 
+use crate::frame_kind::FrameKind;
+
 pub mod history;
 mod line;
 mod tell;
@@ -31,17 +33,32 @@ pub struct Writer<W: Write> {
     nodes: BTreeMap<LinkAddr, u16>,
 }
 
+/// Whom a frame was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// No node of the network.
+    None,
+    /// The node with this number.
+    Node(u16),
+    /// All that hear it.
+    All,
+}
+
 /// What happened between antennas, or to a node as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Air<'a> {
     /// The last symbol of a frame has left the antenna of the node.
     Sent {
+        /// Whom it was for.
+        to: Peer,
         /// The name of the frame's type.
         kind: &'a str,
         /// Bytes from frame control to check sequence.
         len: usize,
         /// How long it was on the air, preamble included.
         airtime_ns: u64,
+        /// What it carried.
+        carries: FrameKind,
     },
     /// The frame that `from` sent arrived at the node.
     Received {
@@ -81,6 +98,15 @@ pub enum App<'a> {
     Delivered {
         /// From the call at the source to the delivery.
         latency_ns: u64,
+        /// Bytes of its payload.
+        payload_bytes: u16,
+    },
+    /// The receiver of a transfer got more of its bytes, and all were right.
+    Received {
+        /// The number of the transfer, from 0.
+        stream: u16,
+        /// How many.
+        bytes: u32,
     },
     /// Nothing carries the datagram any more, and it was not delivered; the node is its source.
     Lost {
@@ -398,11 +424,22 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{time_ns},{node},{datagram},air,")?;
         match event {
             Air::Sent {
+                to,
                 kind,
                 len,
                 airtime_ns,
+                carries,
             } => {
-                writeln!(self.out, "sent,,kind={kind} len={len} airtime_ns={airtime_ns}")
+                match to {
+                    Peer::None => write!(self.out, "sent,,")?,
+                    Peer::Node(node) => write!(self.out, "sent,{node},")?,
+                    Peer::All => write!(self.out, "sent,all,")?,
+                }
+                let carries = carries.name();
+                writeln!(
+                    self.out,
+                    "kind={kind} len={len} airtime_ns={airtime_ns} carries={carries}"
+                )
             }
             Air::Received { from, kind } => writeln!(self.out, "received,{from},kind={kind}"),
             Air::Lost { from, kind, cause } => writeln!(self.out, "lost,{from},kind={kind} cause={cause}"),
@@ -419,10 +456,11 @@ impl<W: Write> Writer<W> {
             reassemblies,
             forwards,
             transfers,
+            queued,
         } = occupancy;
         writeln!(
             self.out,
-            "{time_ns},{node},0,node,occupancy,,buffer={buffer_bytes} reassemblies={reassemblies} forwards={forwards} transfers={transfers}"
+            "{time_ns},{node},0,node,occupancy,,buffer={buffer_bytes} reassemblies={reassemblies} forwards={forwards} transfers={transfers} queued={queued}"
         )
     }
 
@@ -432,7 +470,18 @@ impl<W: Write> Writer<W> {
         match event {
             App::Sent => writeln!(self.out, "source,sent,,"),
             App::Refused => writeln!(self.out, "source,refused,,"),
-            App::Delivered { latency_ns } => writeln!(self.out, "sink,delivered,,latency_ns={latency_ns}"),
+            App::Delivered {
+                latency_ns,
+                payload_bytes,
+            } => {
+                writeln!(
+                    self.out,
+                    "sink,delivered,,latency_ns={latency_ns} payload_bytes={payload_bytes}"
+                )
+            }
+            App::Received { stream, bytes } => {
+                writeln!(self.out, "sink,received,,transfer={stream} bytes={bytes}")
+            }
             App::Lost { cause, last } => writeln!(self.out, "end,lost,,cause={cause} last={last}"),
         }
     }

@@ -44,6 +44,8 @@ pub enum AppEvent {
         record: u32,
         /// From the call that sent it until now.
         latency: Time,
+        /// Bytes of its payload.
+        payload_bytes: u16,
     },
     /// A datagram met its end without being delivered.
     Lost {
@@ -51,6 +53,13 @@ pub enum AppEvent {
         record: u32,
         /// Why.
         fate: Fate,
+    },
+    /// The receiver of a transfer got so many bytes more, and they were right.
+    Received {
+        /// The number of the transfer.
+        stream: u16,
+        /// How many.
+        bytes: u32,
     },
 }
 
@@ -65,6 +74,8 @@ pub struct Occupancy {
     pub forwards: usize,
     /// Datagrams that it sends in recoverable fragments.
     pub transfers: usize,
+    /// Packets that wait for the radio, the one being sent not counted.
+    pub queued: usize,
 }
 
 /// Watches a run. All calls come in the order of time.

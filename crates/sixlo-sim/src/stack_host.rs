@@ -483,6 +483,7 @@ impl Host for StackHost<'_> {
             reassemblies: self.reassemblies(),
             forwards: count(Opt::Forwards),
             transfers: count(Opt::Transfers),
+            queued: self.stack().queue_len(IFACE),
         }
     }
 

@@ -186,7 +186,7 @@ fn trouble_while_recording_is_reported_and_not_lost() {
         return;
     }
     let plan = Plan::new(&config(LOSSY), 5).unwrap();
-    let mut recorder = Recorder::new(&plan.network);
+    let mut recorder = Recorder::new(&plan.network, &plan.config.link);
     recorder.trace(full, &plan.network).unwrap();
     let result = run_plan(&plan, &mut recorder);
     assert!(result.is_ok());

@@ -44,7 +44,7 @@ const ACK: [u8; 5] = [0x02, 0x00, 0x07, 0, 0];
 fn recorded(frames: &[OnAir<'_>]) -> (Vec<String>, Vec<(u64, u32, String)>) {
     let folder = TestFolder::new();
     let network = network();
-    let mut recorder = Recorder::new(&network);
+    let mut recorder = Recorder::new(&network, &config::Link::default());
     let (trace, capture) = (folder.path().join("trace"), folder.path().join("capture"));
     recorder.trace(&trace, &network).unwrap();
     recorder
@@ -87,7 +87,7 @@ fn a_frame_tells_where_it_was_lost_of_those_that_it_was_for() {
     assert_eq!(
         lines,
         [
-            "500000,1,7,air,sent,,kind=data len=5 airtime_ns=500000",
+            "500000,1,7,air,sent,3,kind=data len=5 airtime_ns=500000 carries=other",
             "500000,3,7,air,lost,1,kind=data cause=frame-error"
         ]
     );
@@ -123,7 +123,10 @@ fn an_acknowledgement_is_for_the_sender_of_the_last_frame() {
         ..frame(2, 700, 1_100, To::Awaiting, &ACK, &heard_by_all)
     };
     let (lines, _) = recorded(&[data, ack]);
-    assert_eq!(lines[2], "1100000,2,7,air,sent,,kind=ack len=5 airtime_ns=400000");
+    assert_eq!(
+        lines[2],
+        "1100000,2,7,air,sent,3,kind=ack len=5 airtime_ns=400000 carries=ack"
+    );
     assert_eq!(lines[3], "1100000,3,7,air,received,2,kind=ack");
     assert_eq!(lines.len(), 4);
 }

@@ -119,6 +119,11 @@ fn outside(line: &Line<'_>, peer: &str) -> String {
     match (line.layer, line.event) {
         ("source", "sent") => "the application sends it".to_owned(),
         ("source", _) => "the stack refuses it".to_owned(),
+        ("sink", "received") => format!(
+            "{} bytes more of transfer {}, every one right",
+            word("bytes"),
+            word("transfer")
+        ),
         ("sink", _) => format!(
             "delivered after {} ms, every byte right",
             time(line, "latency_ns")

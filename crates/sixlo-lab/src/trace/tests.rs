@@ -193,6 +193,8 @@ fn written() -> String {
     }
     let air = [
         Air::Sent {
+            to: Peer::Node(3),
+            carries: FrameKind::FirstFragment,
             kind: "data",
             len: 127,
             airtime_ns: 4_256_000,
@@ -220,11 +222,16 @@ fn written() -> String {
     };
     let delivered = App::Delivered {
         latency_ns: 1_234_567,
+        payload_bytes: 100,
     };
     for event in [
         App::Sent,
         App::Refused,
         delivered,
+        App::Received {
+            stream: 2,
+            bytes: 462,
+        },
         lost("no-buffer"),
         lost("collision"),
     ] {
@@ -240,7 +247,7 @@ fn every_line_of_a_trace_has_the_seven_columns() {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(COLUMNS));
     let lines: Vec<_> = lines.collect();
-    assert_eq!(lines.len(), all_events().len() + 10);
+    assert_eq!(lines.len(), all_events().len() + 11);
     for line in lines {
         assert_eq!(line.split(',').count(), COLUMNS.split(',').count(), "{line}");
         let read = Line::parse(line).unwrap();
@@ -338,6 +345,7 @@ fn a_history_tells_every_event_of_the_datagram_and_no_other() {
      2.999      1     source   the application sends it
      2.999      1     source   the stack refuses it
      2.999      1     sink     delivered after 1.235 ms, every byte right
+     2.999      1     sink     462 bytes more of transfer 2, every one right
      2.999      1     end      nothing carries it any more: lost, no-buffer
      2.999      1     end      nothing carries it any more: lost, no-buffer; in the end collision
 ";

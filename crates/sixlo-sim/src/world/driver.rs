@@ -330,9 +330,13 @@ impl<H: Host, O: Observer> World<'_, H, O> {
             if !self.ledger.delivered(record, self.now) {
                 self.duplicates += 1;
             } else if O::ON {
-                let latency = self.now.since(self.ledger.get(record).sent);
-                self.observer
-                    .app(self.now, index, &AppEvent::Delivered { record, latency });
+                let of = self.ledger.get(record);
+                let event = AppEvent::Delivered {
+                    record,
+                    latency: self.now.since(of.sent),
+                    payload_bytes: of.payload_bytes,
+                };
+                self.observer.app(self.now, index, &event);
             }
         }
     }

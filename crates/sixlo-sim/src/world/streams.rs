@@ -4,7 +4,7 @@ use super::driver::tap;
 use super::{Event, World};
 use crate::host::Host;
 use crate::ledger::{Imbalance, Ledger};
-use crate::observer::Observer;
+use crate::observer::{AppEvent, Observer};
 use crate::queue::Class;
 use crate::stream::{News, Stream, StreamResult};
 use crate::time::Time;
@@ -114,6 +114,14 @@ impl<H: Host, O: Observer> World<'_, H, O> {
                 result.bytes += bytes as u64;
                 let first = result.received.map_or(now, |(first, _)| first);
                 result.received = Some((first, now));
+                if O::ON {
+                    let bytes = bytes as u32;
+                    let event = AppEvent::Received {
+                        stream: number,
+                        bytes,
+                    };
+                    self.observer.app(now, result.to, &event);
+                }
             }
             News::Wrong => self.undetected += 1,
             News::Window(bytes, rtt) => {
