@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use collate::{Estimates, PointResult};
-pub use folder::{CAPTURE, CONFIG, OutputFolder, RUNS, TRACE, stored_runs};
+pub use folder::{CAPTURE, CONFIG, OutputFolder, RUNS, SCENARIO, TRACE, stored_runs};
 pub use plan::{Plan, RunSpec};
 
 use crate::scenario::{BadInput, Scenario};

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::campaign;
 use crate::digest::Digest;
 use crate::scenario::BadInput;
+use crate::web::site::{default_address, parse_address};
 
 mod compare;
 mod list;
@@ -19,7 +21,9 @@ mod progress;
 mod repro;
 mod run;
 pub mod shipped;
+mod stored;
 mod trace;
+mod watch;
 
 /// All went well. Also where the reader of the output went away early, as `head` does.
 pub const EXIT_OK: u8 = 0;
@@ -48,6 +52,7 @@ const EXAMPLES: &str = "Examples:
   sixlo live                         run a mesh in real time and ping its nodes from this host
   sixlo trace out                    what became of the datagrams of a run
   sixlo trace out --datagram 17      the whole history of one of them
+  sixlo watch out                    play a run in the browser
 
 Exit codes:
   0    all went well
@@ -84,6 +89,16 @@ const TRACE_EXAMPLES: &str = "Examples:
 
 A run without a trace is run once more to record it; it is the same to the bit.";
 
+const WATCH_EXAMPLES: &str = "Examples:
+  sixlo watch sixlo-results/quick-start                 then open the address that it prints
+  sixlo watch sixlo-results/quick-start --seed 2
+  sixlo watch sixlo-results/quick-start/runs/NAME       a certain run
+  sixlo watch out --web 9000                            at another port
+  sixlo watch out --web [::]:8154                       also for other machines: whoever can reach it can look
+
+The page plays what was recorded: frames on the air, what each node held and lost, at any speed, with a slider for the time. A run
+without a trace is run once more to record it. docs/watch.md explains the page.";
+
 #[derive(Debug, Parser)]
 #[command(name = "sixlo", version, about = ABOUT, after_help = EXAMPLES, after_long_help = EXAMPLES)]
 struct Cli {
@@ -111,6 +126,9 @@ enum Command {
     /// Tell the history of datagrams from the results of a run
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
+    /// Play a recorded run in the browser: map, frames, tables and plots
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchArgs),
 }
 
 #[derive(Clone, Debug, Args)]
@@ -206,6 +224,18 @@ struct TraceArgs {
     list: bool,
 }
 
+#[derive(Clone, Debug, Args)]
+struct WatchArgs {
+    /// The output folder of a campaign, or that of one of its runs
+    results: PathBuf,
+    /// The run with this seed [default: the first run that left a trace]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where the page is served: a port of this machine, or an address and a port; 0 takes any port that is free
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_address, default_value_t = default_address())]
+    web: SocketAddr,
+}
+
 /// Why the program ends without having done what was asked.
 #[derive(Debug)]
 enum Failure {
@@ -297,6 +327,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         #[cfg(target_os = "linux")]
         Some(Command::Live(args)) => live::live(&args, &mut out),
         Some(Command::Trace(args)) => trace::trace(&args, &mut out),
+        Some(Command::Watch(args)) => watch::watch(&args, &mut out),
     };
     match done.and_then(|()| out.flush().map_err(Failure::stdout)) {
         Ok(()) => EXIT_OK,

@@ -22,3 +22,4 @@ pub mod stats;
 #[cfg(test)]
 mod test_folder;
 pub mod trace;
+pub mod web;

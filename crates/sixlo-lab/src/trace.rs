@@ -16,7 +16,7 @@ use crate::frame_kind::FrameKind;
 
 pub mod history;
 mod line;
-mod tell;
+pub(crate) mod tell;
 #[cfg(test)]
 mod tests;
 

@@ -215,7 +215,9 @@ fn no_file_names_this_machine_or_a_registry() {
         ["registry.npm", "js"].concat(),
     ];
     let mut offences = Vec::new();
-    for (name, source) in tracked(&[".rs", ".md", ".toml", ".sh", ".csv", "run", ".py"]) {
+    for (name, source) in tracked(&[
+        ".rs", ".md", ".toml", ".sh", ".csv", "run", ".py", ".json", ".js", ".mjs",
+    ]) {
         for (index, line) in source.lines().enumerate() {
             if names.iter().any(|wrong| line.contains(wrong.as_str())) {
                 offences.push(format!("{name}:{}: {}", index + 1, line.trim()));

@@ -148,6 +148,11 @@ impl Setup {
         }
     }
 
+    /// The routes that the node starts with.
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
     /// Puts the stack together.
     fn build<'m>(&self, memory: Memory<'m>) -> (Stack<'m>, Vec<(u16, MailboxId)>, Option<MailboxId>) {
         let enough = "the memory is as large as its user asks for";

@@ -27,7 +27,8 @@ pub const TRACE: &str = "trace.csv";
 pub const CAPTURE: &str = "capture.pcapng";
 
 const MANIFEST: &str = "manifest.toml";
-const SCENARIO: &str = "scenario.toml";
+/// The scenario of a campaign, as it was given.
+pub const SCENARIO: &str = "scenario.toml";
 /// The folder of all runs in the output folder of a campaign.
 pub const RUNS: &str = "runs";
 /// Everything else that a campaign writes, and that `--force` may remove.

@@ -1,16 +1,14 @@
 //! `sixlo trace`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::stored::Stored;
 use super::{Failure, TraceArgs};
-use crate::campaign::{self, CONFIG, RunError, TRACE};
-use crate::execute::{Recording, simulate};
-use crate::files;
 use crate::results::{self, DELIVERED, Datagram, Node};
-use crate::scenario::{BadInput, Scenario};
+use crate::scenario::BadInput;
 use crate::trace::history::{self, Style};
 
 /// Tells what became of datagrams.
@@ -28,6 +26,7 @@ pub(super) fn trace(args: &TraceArgs, out: &mut impl Write) -> Result<(), Failur
         return results.list(args.lost, out).map_err(Failure::stdout);
     } else if args.lost {
         results
+            .stored
             .datagrams
             .iter()
             .filter(|datagram| datagram.fate != DELIVERED)
@@ -52,38 +51,18 @@ pub(super) fn trace(args: &TraceArgs, out: &mut impl Write) -> Result<(), Failur
 
 /// What is known about a run.
 struct Results {
-    folder: PathBuf,
-    datagrams: Vec<Datagram>,
+    stored: Stored,
     names: BTreeMap<u16, String>,
 }
 
 impl Results {
-    /// Opens the folder of a run, or that of a campaign, of which the first run with a trace is taken.
     fn open(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display().to_string();
-        let folder = if path.join(campaign::RUNS).is_dir() {
-            let runs = campaign::stored_runs(path).map_err(|error| Failure::Io(shown.clone(), error))?;
-            let traced = runs.iter().find(|run| run.join(TRACE).is_file());
-            traced.or(runs.first()).cloned().ok_or_else(|| {
-                BadInput::whole(
-                    &shown,
-                    "no run of this campaign is stored",
-                    "finish it with `sixlo run`",
-                )
-            })?
-        } else if path.join(CONFIG).is_file() {
-            path.to_owned()
-        } else {
-            let wanted = "name the output folder of a campaign, or the folder of a run below its `runs`";
-            return Err(BadInput::whole(&shown, "these are no results of a run", wanted).into());
-        };
-        let read = |error| Failure::Io(folder.display().to_string(), error);
-        let datagrams = results::read_rows(&folder.join(results::DATAGRAMS)).map_err(read)?;
-        let nodes: Vec<Node> = results::read_rows(&folder.join(results::NODES)).map_err(read)?;
+        let stored = Stored::open(path, None)?;
+        let read = |error| Failure::Io(stored.folder.display().to_string(), error);
+        let nodes: Vec<Node> = results::read_rows(&stored.folder.join(results::NODES)).map_err(read)?;
         Ok(Self {
-            folder,
-            datagrams,
             names: nodes.into_iter().map(|node| (node.node, node.name)).collect(),
+            stored,
         })
     }
 
@@ -92,11 +71,12 @@ impl Results {
         wanted: impl Fn(&Datagram) -> bool,
         what: impl Fn() -> String,
     ) -> Result<&Datagram, Failure> {
-        self.datagrams
+        self.stored
+            .datagrams
             .iter()
             .find(|datagram| wanted(datagram))
             .ok_or_else(|| {
-                let file = self.folder.display().to_string();
+                let file = self.stored.folder.display().to_string();
                 BadInput::whole(
                     file,
                     format!("the run has {}", what()),
@@ -109,7 +89,7 @@ impl Results {
     /// How many arrived, and why the others did not.
     fn overview(&self, path: &Path, out: &mut impl Write) -> io::Result<()> {
         let mut fates: BTreeMap<&str, (usize, &Datagram)> = BTreeMap::new();
-        for datagram in &self.datagrams {
+        for datagram in &self.stored.datagrams {
             fates.entry(&datagram.fate).or_insert((0, datagram)).0 += 1;
         }
         let mut fates: Vec<_> = fates.into_iter().collect();
@@ -118,8 +98,8 @@ impl Results {
         writeln!(
             out,
             "{} datagrams in {}",
-            self.datagrams.len(),
-            self.folder.display()
+            self.stored.datagrams.len(),
+            self.stored.folder.display()
         )?;
         for (fate, (count, first)) in fates {
             let first = match first.datagram {
@@ -142,7 +122,7 @@ impl Results {
             "datagram  source  seq  to      bytes  hops       sent_s   latency_ms  fate"
         )?;
         let wanted = |datagram: &&Datagram| !only_lost || datagram.fate != DELIVERED;
-        for datagram in self.datagrams.iter().filter(wanted) {
+        for datagram in self.stored.datagrams.iter().filter(wanted) {
             let Datagram {
                 datagram: number,
                 source,
@@ -167,55 +147,11 @@ impl Results {
 
     /// The lines of the trace that belong to these datagrams.
     fn lines(&self, chosen: &[&Datagram]) -> Result<BTreeMap<u32, Vec<String>>, Failure> {
-        let path = self.folder.join(TRACE);
-        if !path.is_file() {
-            self.record_again()?;
-        }
+        let path = self.stored.trace()?;
         let read = |error| Failure::Io(path.display().to_string(), error);
         let numbers: BTreeSet<u32> = chosen.iter().map(|datagram| datagram.datagram).collect();
         let file = BufReader::with_capacity(1 << 16, File::open(&path).map_err(read)?);
         history::lines_of(file, &numbers).map_err(read)
-    }
-
-    /// Runs the run once more, to record its trace.
-    fn record_again(&self) -> Result<(), Failure> {
-        let scenario = Scenario::read(&self.folder.join(CONFIG), None)?;
-        let failed = |why: String| {
-            let folder = self.folder.display().to_string();
-            Failure::Io(folder, io::Error::other(why))
-        };
-        let (Some(point), Some(seed)) = (scenario.points.first(), scenario.seeds.first()) else {
-            return Err(failed("its configuration describes no run".to_owned()));
-        };
-        let _ = writeln!(
-            io::stderr(),
-            "this run left no trace; running it once more to record it"
-        );
-        let part = self.folder.join(format!("{}trace", files::PART));
-        let attempt = || -> Result<(), Failure> {
-            let output = |error| Failure::Io(part.display().to_string(), error);
-            fs::create_dir_all(&part).map_err(output)?;
-            let wanted = Recording {
-                trace: true,
-                capture: None,
-            };
-            let tables = simulate(&point.config, *seed, wanted, &part).map_err(|error| match error {
-                RunError::Failed(why) => failed(why),
-                RunError::Output(error) => output(error),
-            })?;
-            if tables.datagrams != self.datagrams {
-                return Err(failed(
-                    "another build of this program made these results, and this build finds others; run the \
-                     campaign again"
-                        .to_owned(),
-                ));
-            }
-            fs::rename(part.join(TRACE), self.folder.join(TRACE)).map_err(output)
-        };
-        let result = attempt();
-        // What is left of an attempt is of no use, and the next one makes it anew.
-        let _ = fs::remove_dir_all(&part);
-        result
     }
 
     /// Tells the history of one datagram.

@@ -92,10 +92,21 @@ fn continues(first: &Line<'_>, next: &Line<'_>) -> bool {
 
 /// How much an event matters to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(crate) enum Weight {
     Usual,
     Lost,
     Arrived,
+}
+
+impl Weight {
+    /// 1 for what is good, -1 for what is bad.
+    pub(crate) const fn sign(self) -> i8 {
+        match self {
+            Self::Usual => 0,
+            Self::Lost => -1,
+            Self::Arrived => 1,
+        }
+    }
 }
 
 /// The escape sequences before and after a line.

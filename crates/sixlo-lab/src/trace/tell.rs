@@ -10,7 +10,7 @@ pub(super) fn milliseconds(ns: u64) -> String {
 }
 
 /// How much an event matters.
-pub(super) fn weight(line: &Line<'_>) -> Weight {
+pub(crate) fn weight(line: &Line<'_>) -> Weight {
     let dropped = line.word("end") == Some("dropped") || line.word("fate") == Some("dropped");
     match line.event {
         "delivered" => Weight::Arrived,
@@ -41,7 +41,7 @@ pub(super) fn way(hops: &[Line<'_>]) -> Option<String> {
 }
 
 /// One event in words.
-pub(super) fn event(line: &Line<'_>) -> String {
+pub(crate) fn event(line: &Line<'_>) -> String {
     let word = |key| line.word(key).unwrap_or("?");
     let peer = match line.peer {
         "" => "nobody".to_owned(),
