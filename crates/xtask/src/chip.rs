@@ -142,7 +142,7 @@ fn print_modules(image: &Image, pieces: &[Piece], trace: &[u32]) -> Result<(), F
         if let Some(piece) = symbol {
             let (all, calls) = by_function.entry(&piece.symbol).or_default();
             *all += count;
-            if piece.address == pc.into() {
+            if piece.address == u64::from(pc) {
                 *calls += count;
             }
         }

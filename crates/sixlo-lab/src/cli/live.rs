@@ -83,7 +83,7 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
         let mut engine = Engine::new(&mut world, nodes, clock, ports, (commands, pipe.1));
         let until = args.duration.and_then(|span| start.checked_add(span));
         let tick = TICKS[usize::from(io::stderr().is_terminal())];
-        let ended = engine.run(until, tick, |time, watch, tally| progress(time, watch, tally));
+        let ended = engine.run(until, tick, progress);
         (engine.tally().clone(), ended)
     })
     .map_err(|problem| bad(&args.scenario, problem))?;

@@ -5,7 +5,6 @@ use std::net::Ipv6Addr;
 
 use sixlo_host::routes;
 use sixlo_host::tun::Tun;
-use sixlo_sim::config::Border;
 use sixlo_sim::stack_host::OUTSIDE_MTU;
 use sixlo_sim::world::Plan;
 
@@ -37,7 +36,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 
 /// Opens a device for a mesh. Where anything fails, what was set up before is gone with the device.
 pub(super) fn open(name: &str, plan: &Plan) -> Result<Device, Failure> {
-    let border = plan.config.border.clone().unwrap_or_else(Border::default);
+    let border = plan.config.border.clone().unwrap_or_default();
     let mesh = plan.config.link.prefix;
     if Tun::is_taken(name) {
         return refuse(format!(
