@@ -175,6 +175,9 @@ fn xf11_a_tag_that_is_used_anew_for_the_same_size_begins_another_datagram() {
     }
     net.pass(Duration::from_secs(1));
     assert_eq!(net.receive(3, to), Some(payload(400)));
+    let firsts = fragments_of(&net, 2);
+    let firsts = firsts.iter().filter(|(fragment, _)| fragment.is_first());
+    assert_eq!(firsts.count(), 2);
     assert_forgotten(&mut net);
 }
 

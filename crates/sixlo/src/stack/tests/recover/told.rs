@@ -114,6 +114,26 @@ fn congestion_that_any_fragment_met_is_echoed_once() {
     }
 }
 
+/// RFC 8931 section 6: also what came before met congestion on its way.
+#[test]
+fn congestion_that_a_repeated_fragment_met_is_echoed() {
+    let frames = frames_of(&mut chain(2, |_| {}), 1, 2, 300);
+    let mut net = chain(2, |_| {});
+    put_frame(&mut net, &frames[0]);
+    let (header, data) = Rfrag::parse(body(&frames[0])).expect("a fragment");
+    let again = Rfrag {
+        congested: true,
+        ack_request: true,
+        ..header
+    };
+    let mut bytes = [0; 6].to_vec();
+    again.emit(&mut bytes).expect("it fits");
+    bytes.extend(data);
+    put(&mut net, 1, 2, &bytes);
+    assert!(acks_of(&net, 2).iter().map(|ack| ack.congested).eq([true]));
+    assert_forgotten(&mut net);
+}
+
 /// RFC 8931 section 6: the datagram is complete, though nobody asked.
 #[test]
 fn a_datagram_that_is_complete_is_acknowledged_unasked() {
@@ -231,5 +251,6 @@ fn tags_that_wrap_pass_over_those_that_are_under_way() {
         .count();
     assert_eq!(again, fragments_of(&net, 1).len() / 301);
     net.pass(Duration::from_secs(60));
+    assert_eq!(net.receive(2, to), Some(payload(200)), "the first one");
     assert_forgotten(&mut net);
 }

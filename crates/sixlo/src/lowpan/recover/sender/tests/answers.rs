@@ -82,7 +82,8 @@ fn what_was_acknowledged_is_not_lost_whatever_the_link_says() {
     bench.window = 1;
     let shot = bench.shoot().expect("a fragment");
     bench.ack(Bitmap::of(0)).expect("true");
-    bench.settle(shot, false);
+    let (now, times, config) = (bench.now, (TIMEOUT, MS), bench.config);
+    assert!(!bench.sender.settle(now, shot, false, times, &config));
     assert_eq!(bench.fire(), Some((1, true)));
 }
 
