@@ -34,8 +34,13 @@ pub fn advice(scenario: &Scenario, points: &[PointResult]) -> Option<String> {
     }
     all.sort_by(|a, b| b.pdr.mean.total_cmp(&a.pdr.mean));
     let (best, others) = all.split_first().filter(|(_, others)| !others.is_empty())?;
+    let is_payload = |axis: &String| axis == KEY || axis == "traffic.payload_bytes";
+    let over = match scenario.axes.iter().all(is_payload) {
+        true => "payloads",
+        false => "points of the sweep",
+    };
     let mut text = format!(
-        "Use {}: over all payloads it delivers {} of the datagrams{}.\n",
+        "Use {}: over all {over} it delivers {} of the datagrams{}.\n",
         best.name,
         shown(&best.pdr),
         air(best)

@@ -234,6 +234,12 @@ fn the_advice_names_the_strategy_that_delivers_most_and_why_the_others_lose() {
         point(&["hop-wise", "512"], [0.8, 0.9, 0.85]),
     ];
     assert!(advice::advice(&compared, &near).unwrap().contains("cannot tell"));
+    compared.axes[1] = "fault.kind".into();
+    let text = advice::advice(&compared, &near).unwrap();
+    assert!(
+        text.starts_with("Use hop-wise: over all points of the sweep it delivers"),
+        "{text}"
+    );
     compared.axes[0] = "mac.max_retries".into();
     assert_eq!(advice::advice(&compared, &points), None);
 }

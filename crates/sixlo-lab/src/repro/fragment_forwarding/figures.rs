@@ -1,5 +1,6 @@
 //! The paper's figures, as our runs draw them.
 
+use plotters::style::RGBColor;
 use sixlo_sim::config::Control;
 
 use super::section_v::{self, F_B};
@@ -36,6 +37,14 @@ fn value(point: &PointResult, x: f64, most: f64, of: fn(&Run) -> Option<f64>) ->
     })
 }
 
+/// The colour of a variant of set-up F-A: the same in all figures, the other variants of recovery behind those that decide.
+fn colour_of(variant: &str) -> RGBColor {
+    let others = setups::VARIANTS.iter().map(|variant| variant.name);
+    let others = others.filter(|name| !setups::DECIDING.contains(name));
+    let mut all = setups::DECIDING.into_iter().chain(others);
+    colour::series(all.position(|name| name == variant).unwrap_or(0))
+}
+
 /// A chart over the payload at the default medium, a line a variant.
 fn over_payload(
     findings: &Findings<'_>,
@@ -45,7 +54,7 @@ fn over_payload(
     of: fn(&Run) -> Option<f64>,
 ) -> LineChart {
     let most = if unit == Unit::Share { 1.0 } else { f64::INFINITY };
-    let series = variants.iter().enumerate().map(|(number, variant)| {
+    let series = variants.iter().map(|variant| {
         let points = findings.beginning(&[F_A, DEFAULT_GROUND, variant]);
         let values = points.filter_map(|point| {
             let payload: f64 = point.labels.last()?.parse().ok()?;
@@ -53,7 +62,7 @@ fn over_payload(
         });
         Series {
             label: variant.to_string(),
-            colour: colour::series(number),
+            colour: colour_of(variant),
             values: values.collect(),
         }
     });
@@ -85,10 +94,10 @@ fn figure(name: &'static str, title: &str, caption: &str, chart: &LineChart) -> 
 fn buffer(findings: &Findings<'_>) -> Figure {
     let chart = over_payload(
         findings,
-        "Mean use of the packet buffer",
-        Unit::Share,
+        "Mean use of the packet buffer (%)",
+        Unit::Number,
         &[HWR, FF, E2E, SFR_1],
-        |run| Some(run.buffer_mean_bytes / 6_144.0),
+        |run| Some(run.buffer_mean_bytes / 61.44),
     );
     figure(
         "fig-12-buffer",
@@ -137,14 +146,14 @@ fn delivery(findings: &Findings<'_>) -> Vec<Figure> {
 /// PDR over the medium: what is not known of the testbed.
 fn ranges(findings: &Findings<'_>) -> Figure {
     let names: Vec<String> = GROUNDS.iter().map(|ground| ground.name.to_owned()).collect();
-    let series = setups::DECIDING.iter().enumerate().map(|(number, variant)| {
+    let series = setups::DECIDING.iter().map(|variant| {
         let values = GROUNDS.iter().enumerate().filter_map(|(place, ground)| {
             let point = findings.at(&[F_A, ground.name, variant, &FEW.to_string()])?;
             value(point, place as f64, 1.0, |run| run.pdr)
         });
         Series {
             label: variant.to_string(),
-            colour: colour::series(number),
+            colour: colour_of(variant),
             values: values.collect(),
         }
     });
