@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use sixlo::trace::Reason;
+use sixlo::trace::{Reason, Told};
 use sixlo_sim::config::Config;
 use sixlo_sim::ledger::{ECHO_FLOW, Fate, Record};
 use sixlo_sim::medium::Loss as RadioLoss;
@@ -97,7 +97,7 @@ pub fn tables(plan: &Plan, result: &RunResult) -> Tables {
         transfers: result
             .streams
             .iter()
-            .map(|of| transfer(of, result.duration))
+            .map(|of| transfer(of, result.duration, plan.config.stack.tcp.send_buffer_bytes))
             .collect(),
         windows: result.streams.iter().flat_map(windows).collect(),
         datagrams,
@@ -258,7 +258,7 @@ fn hops(datagrams: &[Datagram]) -> Vec<Hops> {
 }
 
 /// A transfer as a row.
-fn transfer(of: &StreamResult, end: Time) -> Transfer {
+fn transfer(of: &StreamResult, end: Time, send_buffer: u16) -> Transfer {
     let last = of.received.map(|(_, last)| last);
     let until = if of.complete { last.unwrap_or(end) } else { end };
     let open_s = of.opened.map(|opened| until.since(opened).as_secs());
@@ -279,27 +279,37 @@ fn transfer(of: &StreamResult, end: Time) -> Transfer {
         segments_again: of.segments.again,
         segments_lost: of.segments.lost,
         rtt_mean_ms: of.rtt_mean.map(milliseconds),
-        window_mean_bytes: window_mean(of, until),
+        window_mean_bytes: window_mean(of, until, f64::from),
+        window_full_share: window_mean(of, until, |bytes| f64::from(bytes >= u32::from(send_buffer))),
+        fast_retransmits: told(of, Told::Lost),
+        time_outs: told(of, Told::TimedOut),
+        undone: told(of, Told::Undone),
     }
 }
 
-/// The congestion window of a transfer, mean over time.
-fn window_mean(of: &StreamResult, until: Time) -> Option<f64> {
-    let ends = of.windows.iter().skip(1).map(|&(at, _)| at).chain([until]);
-    let spans = of.windows.iter().zip(ends).map(|(&(at, bytes), end)| {
-        let span_s = end.since(at).as_secs();
-        (span_s, span_s * f64::from(bytes))
+/// How often the sender's congestion control was told this.
+fn told(of: &StreamResult, what: Told) -> u64 {
+    of.windows.iter().filter(|window| window.told == what).count() as u64
+}
+
+/// What there is to say of the congestion window of a transfer, mean over time.
+fn window_mean(of: &StreamResult, until: Time, value: impl Fn(u32) -> f64) -> Option<f64> {
+    let ends = of.windows.iter().skip(1).map(|next| next.at).chain([until]);
+    let spans = of.windows.iter().zip(ends).map(|(window, end)| {
+        let span_s = end.since(window.at).as_secs();
+        (span_s, span_s * value(window.bytes))
     });
     let (time_s, sum) = spans.fold((0.0, 0.0), |(time, sum), (span, area)| (time + span, sum + area));
     (time_s > 0.0).then_some(sum / time_s)
 }
 
 fn windows(of: &StreamResult) -> impl Iterator<Item = Window> + use<'_> {
-    of.windows.iter().map(|&(at, window_bytes)| Window {
+    of.windows.iter().map(|window| Window {
         source: of.from + 1,
         destination: of.to + 1,
-        at_s: at.as_secs(),
-        window_bytes,
+        at_s: window.at.as_secs(),
+        window_bytes: window.bytes,
+        told: window.told.name().to_owned(),
     })
 }
 

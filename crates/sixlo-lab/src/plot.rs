@@ -14,7 +14,8 @@ pub use axis::{Horizontal, Unit};
 pub(crate) use bars::count_of;
 pub use bars::{Bar, StackedBars};
 pub use cdf::{CdfPanel, CdfPanels, Distribution};
-pub use lines::{LineChart, Series, Value};
+pub use congestion::{CongestionPanel, CongestionPanels, Event};
+pub use lines::{LineChart, Origin, Series, Value};
 pub use map::{Map, MapNode};
 pub use windows::{Mark, WindowPanel, WindowPanels};
 
@@ -22,6 +23,7 @@ mod axis;
 mod bars;
 mod cdf;
 pub mod colour;
+mod congestion;
 mod lines;
 mod map;
 #[cfg(test)]

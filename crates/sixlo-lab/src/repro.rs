@@ -17,7 +17,7 @@ pub mod transfers;
 pub mod verdict;
 
 use ledger::Claim;
-use transfers::Transfer;
+use transfers::Watched;
 
 /// A published study.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +32,8 @@ pub struct Study {
     pub choices: fn() -> Vec<String>,
     /// All runs.
     pub scenario: fn(&Extent) -> Scenario,
-    /// Single transfers that are looked at closely, with their traces in the folder of the study.
-    pub watch: fn(&Extent, &Path) -> Result<Vec<Transfer>, RunError>,
+    /// What is looked at closely, with traces in the folder of the study.
+    pub watch: fn(&Extent, &Path) -> Result<Watched, RunError>,
     /// What becomes of each claim.
     pub judge: fn(&Findings<'_>) -> Vec<Claim>,
     /// The figures.
@@ -63,18 +63,18 @@ impl Extent {
 #[derive(Clone, Copy, Debug)]
 pub struct Findings<'r> {
     points: &'r [PointResult],
-    transfers: &'r [Transfer],
+    watched: &'r Watched,
 }
 
 impl<'r> Findings<'r> {
-    /// The findings at these points, and transfers that were looked at closely.
-    pub const fn new(points: &'r [PointResult], transfers: &'r [Transfer]) -> Self {
-        Self { points, transfers }
+    /// The findings at these points, and what was looked at closely.
+    pub const fn new(points: &'r [PointResult], watched: &'r Watched) -> Self {
+        Self { points, watched }
     }
 
-    /// The transfers that were looked at closely.
-    pub const fn transfers(&self) -> &'r [Transfer] {
-        self.transfers
+    /// What was looked at closely.
+    pub const fn watched(&self) -> &'r Watched {
+        self.watched
     }
 
     /// The point with these labels, if it was run.

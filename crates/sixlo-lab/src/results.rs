@@ -44,7 +44,8 @@ pub struct Tables {
     pub hops: Vec<Hops>,
     /// A row a transfer over TCP.
     pub transfers: Vec<Transfer>,
-    /// A row for each time that the congestion window of a transfer was another one.
+    /// A row for each time that the congestion window of a transfer was another one, or its control was told of something else than
+    /// an acknowledgement.
     pub windows: Vec<Window>,
 }
 
@@ -276,6 +277,14 @@ row! {
         rtt_mean_ms: Option<f64>,
         /// Congestion window, mean over time from `opened_s` on.
         window_mean_bytes: Option<f64>,
+        /// Share of that time in which it was at least the send buffer, so that it held nothing back.
+        window_full_share: Option<f64>,
+        /// Times that the source found a segment lost by acknowledgements, and sent it again.
+        fast_retransmits: u64,
+        /// Times that its retransmission timer ran out.
+        time_outs: u64,
+        /// Of both, those that it found needless afterwards.
+        undone: u64,
     }
 }
 
@@ -290,6 +299,8 @@ row! {
         at_s: f64,
         /// The window.
         window_bytes: u32,
+        /// What the source's congestion control was told then.
+        told: String,
     }
 }
 

@@ -134,6 +134,7 @@ impl<W: Write> Writer<W> {
             | Event::Share { .. }
             | Event::Hop { .. }
             | Event::SegmentOut { .. }
+            | Event::CongestionWindow { .. }
             | Event::End { .. } => {
                 self.packet(time_ns, node, event)?;
             }
@@ -198,6 +199,20 @@ impl<W: Write> Writer<W> {
                     self.out,
                     "from_port={from_port} to_port={to_port} flags={} seq={seq} ack={ack} len={len} window={window}",
                     flags.join("+")
+                )?;
+            }
+            Event::CongestionWindow {
+                from_port,
+                to_port,
+                window,
+                flight,
+                told,
+            } => {
+                self.begin(time_ns, node, 0, "tcp", "window", LinkAddr::None)?;
+                write!(
+                    self.out,
+                    "from_port={from_port} to_port={to_port} window={window} flight={flight} told={}",
+                    told.name()
                 )?;
             }
             Event::End { id, module, end } => {

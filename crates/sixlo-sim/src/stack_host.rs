@@ -206,6 +206,7 @@ fn interface(plan: &Plan, index: u16) -> IfaceConfig {
             max_backoffs: config.mac.max_backoffs,
             max_retries: config.mac.max_retries,
             retry_delay_max: Duration::from_micros(config.mac.retry_delay_max_us),
+            retry_busy: config.mac.retry_busy,
         },
         ..CsmaConfig::default()
     };

@@ -1,5 +1,7 @@
 //! Bulk transfers over TCP: what is to be sent, and what became of it.
 
+use sixlo::trace::Told;
+
 use crate::config::{self, Problem};
 use crate::faults::check_set;
 use crate::rng::{Purpose, Rng, mix};
@@ -72,8 +74,8 @@ pub enum News {
     Closed,
     /// The connection ended otherwise: why.
     Failed(&'static str),
-    /// What the sender's congestion control allows, in bytes, and the smoothed round-trip time, if it is known.
-    Window(u32, Option<Time>),
+    /// The round-trip time as the sender smooths it, if it is known, is another one.
+    RoundTrip(Option<Time>),
 }
 
 /// What became of a transfer.
@@ -99,10 +101,21 @@ pub struct StreamResult {
     pub failure: Option<&'static str>,
     /// Segments with data that the sender sent, those that it sent again, and those that did not arrive.
     pub segments: Segments,
-    /// The congestion window, each time that it was another one after an event at the sender.
-    pub windows: Vec<(Time, u32)>,
+    /// The congestion window at the start, and each time that control was told something or the window was another one.
+    pub windows: Vec<Window>,
     /// The smoothed round-trip time, mean over time.
     pub rtt_mean: Option<Time>,
+}
+
+/// The congestion window of a sender from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// From when on.
+    pub at: Time,
+    /// The window in bytes.
+    pub bytes: u32,
+    /// Why it was set: what the control was told.
+    pub told: Told,
 }
 
 /// Segments of a transfer that carry data.

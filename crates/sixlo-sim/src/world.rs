@@ -171,6 +171,13 @@ impl Plan {
                 "radio.ideal, or radio.at86rf23x with hardware_csma = false",
             ));
         }
+        if hardware && mac.retry_busy {
+            return Err(Problem::new(
+                "mac.retry_busy",
+                "a radio that does CSMA/CA by itself gives up a frame where the channel is always busy",
+                "radio.ideal, or radio.at86rf23x with hardware_csma = false",
+            ));
+        }
         if let config::Radio::At86rf23x(at86) = &self.config.radio
             && at86.spi_kbytes_per_s == 0
         {

@@ -54,6 +54,10 @@ pub struct CsmaParams {
     /// Before each link retry the MAC waits a time uniform in 0..=this (Kumar et al., NSDI 2020, section 7.1). A device
     /// that retries by itself cannot do so. Default zero.
     pub retry_delay_max: Duration,
+    /// An attempt that fails because the channel is always busy is followed by another, as one that was not acknowledged, only
+    /// without `retry_delay_max` (so OpenThread, on which Kumar et al. built). The standard gives the frame up (6.2.5.1). A
+    /// device that does CSMA/CA by itself keeps to the standard. Default false.
+    pub retry_busy: bool,
 }
 
 impl Default for CsmaParams {
@@ -64,6 +68,7 @@ impl Default for CsmaParams {
             max_backoffs: 4,
             max_retries: 3,
             retry_delay_max: Duration::ZERO,
+            retry_busy: false,
         }
     }
 }

@@ -284,6 +284,8 @@ pub enum Told {
     Acked,
     /// A message met congestion on its way.
     Ecn,
+    /// The last loss was none, and what had been done about it was undone (RFC 4015).
+    Undone,
 }
 
 impl Told {
@@ -295,6 +297,7 @@ impl Told {
             Self::Lost => "lost",
             Self::Acked => "acked",
             Self::Ecn => "ecn",
+            Self::Undone => "undone",
         }
     }
 }
@@ -450,6 +453,15 @@ pub enum Event {
         ack: u32,
         len: u16,
         window: u16,
+    },
+    /// A connection of TCP is established, or its congestion control was told something: the window after that and the bytes
+    /// under way. Neither need have changed.
+    CongestionWindow {
+        from_port: u16,
+        to_port: u16,
+        window: u32,
+        flight: u32,
+        told: Told,
     },
     /// The packet ended in a module.
     End { id: PktId, module: Module, end: End },

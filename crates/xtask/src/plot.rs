@@ -1,6 +1,6 @@
 //! The plot of the traversal.
 
-use sixlo_lab::plot::{Horizontal, LineChart, Series, Unit, Value, colour};
+use sixlo_lab::plot::{Horizontal, LineChart, Origin, Series, Unit, Value, colour};
 
 use crate::chip::Chip;
 use crate::host::Hosts;
@@ -34,6 +34,7 @@ fn draw(file: &str, title: &str, lines: &[(&str, &Counts, Way)]) -> Result<(), F
         .iter()
         .enumerate()
         .map(|(number, (label, counts, way))| Series {
+            origin: Origin::Measured,
             label: (*label).to_owned(),
             colour: colour::series(number),
             values: values(counts, *way),

@@ -43,13 +43,13 @@ pub(super) fn repro(args: &ReproArgs, out: &mut impl Write) -> Result<(), Failur
     );
     let seconds = shown.end();
     let points = result?;
-    let transfers = (study.watch)(&extent, &options.out).map_err(|error| match error {
+    let watched = (study.watch)(&extent, &options.out).map_err(|error| match error {
         RunError::Failed(why) => {
             campaign::Error::Failed(vec![("a transfer looked at closely".to_owned(), why)]).into()
         }
         RunError::Output(error) => Failure::Io(options.out.display().to_string(), error),
     })?;
-    let findings = Findings::new(&points, &transfers);
+    let findings = Findings::new(&points, &watched);
     let claims = (study.judge)(&findings);
     let provenance = Provenance {
         build: options.build.clone(),

@@ -34,8 +34,22 @@ pub struct Series {
     pub label: String,
     /// Its colour.
     pub colour: RGBColor,
+    /// How it is drawn.
+    pub origin: Origin,
     /// Its values, from left to right.
     pub values: Vec<Value>,
+}
+
+/// Where a line comes from, as it can be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// From runs: drawn through, each value marked.
+    #[default]
+    Measured,
+    /// From a publication: hollow marks, and nothing between them.
+    Published,
+    /// From a model: dots, no marks.
+    Modelled,
 }
 
 /// One value with the ends of its interval.
@@ -125,7 +139,18 @@ impl LineChart {
 impl Series {
     fn draw(&self, chart: &mut Chart<'_>) -> Drawn<Vec<Tooltip>> {
         let points = || self.values.iter().map(|value| (value.x, value.y));
-        chart.draw_series(LineSeries::new(points(), stroke(self.colour, 2.2)))?;
+        match self.origin {
+            Origin::Measured => {
+                chart.draw_series(LineSeries::new(points(), stroke(self.colour, 2.2)))?;
+            }
+            Origin::Modelled => {
+                let (dot, gap) = (units(2.0), units(4.0));
+                let style = stroke(self.colour, 1.8);
+                chart.draw_series(DashedLineSeries::new(points(), dot, gap, style))?;
+            }
+            // What lies between single values that a text gives is not known.
+            Origin::Published => {}
+        }
         chart.draw_series(self.values.iter().filter_map(|value| {
             let (low, high) = value.interval?;
             let style = stroke(self.colour, 1.5);
@@ -139,8 +164,12 @@ impl Series {
             ))
         }))?;
         // A ring of paper keeps points of several lines apart. Where they would touch each other the line is enough.
-        let marked = self.values.len() <= MARKED_MAX;
-        for (radius, fill) in [(5.2, colour::PAPER), (4.0, self.colour)] {
+        let marked = self.values.len() <= MARKED_MAX && self.origin != Origin::Modelled;
+        let circles = match self.origin {
+            Origin::Published => [(5.0, self.colour), (3.2, colour::PAPER)],
+            _ => [(5.2, colour::PAPER), (4.0, self.colour)],
+        };
+        for (radius, fill) in circles {
             let marks = points().filter(|_| marked);
             chart.draw_series(marks.map(|point| Circle::new(point, units(radius), fill.filled())))?;
         }

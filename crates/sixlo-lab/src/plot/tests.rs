@@ -110,6 +110,7 @@ fn line_chart() -> LineChart {
         tooltip: format!("a < b & {y}"),
     };
     let series = |number: usize, label: &str, values: [(f64, f64); 2]| Series {
+        origin: Origin::Measured,
         label: label.into(),
         colour: colour::series(number),
         values: values.map(value).to_vec(),

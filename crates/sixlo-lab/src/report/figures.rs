@@ -7,8 +7,8 @@ use maud::Markup;
 use super::layout::{Layout, point_name, some_of, title, with_unit};
 use crate::campaign::PointResult;
 use crate::plot::{
-    Bar, CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Map, MapNode, Series, StackedBars, Unit,
-    Value, colour,
+    Bar, CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Map, MapNode, Origin, Series, StackedBars,
+    Unit, Value, colour,
 };
 use crate::results::Node;
 use crate::scenario::Scenario;
@@ -141,6 +141,7 @@ fn over_axis(
         let mut values: Vec<Value> = numbers.iter().filter_map(value).collect();
         values.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series {
+            origin: Origin::Measured,
             label: label.clone(),
             colour: colour::series(place),
             values,
@@ -210,6 +211,7 @@ fn delivery_by_hops(scenario: &Scenario, points: &[PointResult]) -> Option<Figur
             }
         });
         Series {
+            origin: Origin::Measured,
             label: if points.len() > 1 {
                 point_name(&scenario.axes, point)
             } else {
@@ -309,6 +311,7 @@ fn latency_over_axis(scenario: &Scenario, points: &[PointResult], layout: &Layou
         let (axis, x_title, series) = over_axis(scenario, points, layout, quantity, f64::INFINITY, shown);
         x = Some((axis, x_title));
         all.extend(series.into_iter().map(|series| Series {
+            origin: Origin::Measured,
             label: name.to_owned(),
             colour: colour::series(place),
             ..series

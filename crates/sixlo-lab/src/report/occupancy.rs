@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use super::Figure;
-use crate::plot::{Horizontal, LineChart, Series, Unit, Value, colour};
+use crate::plot::{Horizontal, LineChart, Origin, Series, Unit, Value, colour};
 use crate::trace::Line;
 
 /// Values of a line.
@@ -98,6 +98,7 @@ impl Means {
             tooltip: format!("{:.2} s: {:.2} {name}", time, mean * scale),
         };
         Series {
+            origin: Origin::Measured,
             label: name.to_owned(),
             colour: colour::series(place),
             values: values.map(value).collect(),

@@ -10,8 +10,29 @@ use sixlo_sim::config::Config;
 
 use crate::campaign::{RunError, TRACE};
 use crate::execute::{Recording, simulate};
-use crate::results::{DELIVERED, Tables};
+use crate::results::{DELIVERED, Tables, Window};
 use crate::trace::{self, Line, history};
+
+/// What a study looked at closely.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watched {
+    /// Transfers of recoverable fragments.
+    pub transfers: Vec<Transfer>,
+    /// Runs of TCP.
+    pub streams: Vec<Stream>,
+}
+
+/// A run with a transfer over TCP.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stream {
+    /// What was run: the labels of its point.
+    pub labels: Vec<String>,
+    /// The congestion window of its sender over time.
+    pub windows: Vec<Window>,
+    /// The most bytes of the sender's packet buffer that were in use, and the most that would have been, had each segment a copy of its
+    /// data until the link is done with it.
+    pub send_memory: [u32; 2],
+}
 
 /// A transfer, and where it was seen.
 #[derive(Clone, Debug, PartialEq)]

@@ -49,6 +49,7 @@ fn tables() -> Tables {
             destination: 1,
             at_s: 0.008_256,
             window_bytes: 1_848,
+            told: "acked".to_owned(),
         }],
         hops: vec![Hops {
             hops: 3,

@@ -80,6 +80,14 @@ pub(crate) fn event(line: &Line<'_>) -> String {
             word("compressed")
         ),
         "fragment-out" => format!("fragment {} cut for {peer}", piece(line)),
+        "window" if line.layer == "tcp" => format!(
+            "congestion window of port {} to {}: {} bytes, {} under way ({})",
+            word("from_port"),
+            word("to_port"),
+            word("window"),
+            word("flight"),
+            word("told")
+        ),
         "window" => window(line),
         "recoverable-in" => format!("{} from {peer}: {}", recoverable(line), fate(line)),
         "recoverable-out" => format!("{} cut for {peer}", recoverable(line)),

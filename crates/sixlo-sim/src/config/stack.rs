@@ -73,6 +73,9 @@ pub struct Mac {
     /// Before each link retry a time uniform in 0 to this passes (Kumar et al. 2020, section 7.1). Needs a radio whose
     /// CSMA/CA is the stack's. Default 0.
     pub retry_delay_max_us: u64,
+    /// An attempt that found the channel busy at every assessment is followed by another, as OpenThread does it; the standard
+    /// gives the frame up. Needs a radio whose CSMA/CA is the stack's. Default false.
+    pub retry_busy: bool,
 }
 
 impl Default for Mac {
@@ -83,6 +86,7 @@ impl Default for Mac {
             max_backoffs: 4,
             max_retries: 3,
             retry_delay_max_us: 0,
+            retry_busy: false,
         }
     }
 }

@@ -350,6 +350,13 @@ fn a_mistake_in_the_configuration_is_named() {
         }),
         "mac.retry_delay_max_us"
     );
+    assert_eq!(
+        problem(|c| {
+            c.radio = crate::config::Radio::At86rf23x(Default::default());
+            c.mac.retry_busy = true;
+        }),
+        "mac.retry_busy"
+    );
 }
 
 /// Where the table of forwarded datagrams has no place, each forwarder puts them together; and what it drops is on record.

@@ -26,8 +26,8 @@ struct Sender {
     chunk: Vec<u8>,
     opened: bool,
     shut: bool,
-    /// What was told last of window and round-trip time.
-    told: Option<News>,
+    /// The round-trip time that was told last.
+    round_trip: Option<Time>,
 }
 
 /// A connection that receives.
@@ -77,7 +77,7 @@ impl Streams {
             chunk: Vec::new(),
             opened: false,
             shut: false,
-            told: None,
+            round_trip: None,
         });
         Ok(())
     }
@@ -146,12 +146,11 @@ impl Sender {
             self.opened = true;
             news.push((self.stream, News::Opened));
         }
-        let control = connection.congestion();
-        let rtt = control.rtt().smoothed().map(|rtt| Time::us(rtt.as_micros()));
-        let window = News::Window(control.window(), rtt);
-        if self.opened && self.told != Some(window) {
-            self.told = Some(window);
-            news.push((self.stream, window));
+        let smoothed = connection.congestion().rtt().smoothed();
+        let round_trip = smoothed.map(|rtt| Time::us(rtt.as_micros()));
+        if self.opened && self.round_trip != round_trip {
+            self.round_trip = round_trip;
+            news.push((self.stream, News::RoundTrip(round_trip)));
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ macro_rules! tap {
             now: $world.now,
             node: $index,
             ledger: &mut $world.ledger,
+            accounts: &mut $world.accounts,
             counters: &mut $node.stack,
             observer: &mut *$world.observer,
             messages: 0,

@@ -1,12 +1,14 @@
 //! Bulk transfers: when they begin, and the account of each.
 
+use sixlo::trace::Told;
+
 use super::driver::tap;
 use super::{Event, World};
 use crate::host::Host;
 use crate::ledger::{Imbalance, Ledger};
 use crate::observer::{AppEvent, Observer};
 use crate::queue::Class;
-use crate::stream::{News, Stream, StreamResult};
+use crate::stream::{News, Stream, StreamResult, Window};
 use crate::time::Time;
 
 /// The account of a transfer.
@@ -50,6 +52,16 @@ impl Account {
             self.rtt_sum.1 += time;
         }
         self.rtt = rtt.map(|rtt| (rtt, now));
+    }
+
+    /// Congestion control of the sender was told something.
+    pub(super) fn note_window(&mut self, node: u16, window: Window) {
+        let windows = &mut self.result.windows;
+        let is_new = windows.last().is_none_or(|last| last.bytes != window.bytes);
+        // Both ends may use ports that look like a sender's.
+        if node == self.result.from && (is_new || window.told != Told::Acked) {
+            windows.push(window);
+        }
     }
 
     /// The account is closed at the end of the run.
@@ -124,12 +136,7 @@ impl<H: Host, O: Observer> World<'_, H, O> {
                 }
             }
             News::Wrong => self.undetected += 1,
-            News::Window(bytes, rtt) => {
-                if result.windows.last().is_none_or(|(_, last)| *last != bytes) {
-                    result.windows.push((now, bytes));
-                }
-                account.note_rtt(now, rtt);
-            }
+            News::RoundTrip(rtt) => account.note_rtt(now, rtt),
             News::Closed | News::Failed(_) => {
                 if let News::Failed(why) = news {
                     result.failure.get_or_insert(why);

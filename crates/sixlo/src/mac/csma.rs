@@ -28,6 +28,7 @@ impl CsmaConfig {
             max_backoffs: 0,
             max_retries: 0,
             retry_delay_max: Duration::ZERO,
+            retry_busy: false,
         },
         timing: PhyTiming {
             unit_backoff: Duration::ZERO,
@@ -89,7 +90,8 @@ enum Phase {
 /// its instant again. Time is expected not to run backwards; where it does, waits get longer, and nothing else happens.
 ///
 /// For each frame the device is asked at most (`max_retries` + 1) * (`max_backoffs` + 1) times; at most 255 attempts
-/// are made, whatever `max_retries` says. The empty value, no frame in hand, is all-zero bits.
+/// are made, whatever `max_retries` says. An attempt is a frame on the air, or with `retry_busy` also a channel that was
+/// always busy. The empty value, no frame in hand, is all-zero bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Csma {
     phase: Phase,
@@ -97,6 +99,8 @@ pub struct Csma {
     backoffs: u8,
     /// How often the frame was put on the air.
     attempts: u8,
+    /// Attempts that failed, those included that never came to the air.
+    failed: u8,
     /// How often the channel was found busy.
     busy: u8,
     /// The sequence number of the acknowledgement that the frame asks for.
@@ -116,6 +120,7 @@ impl Csma {
             phase: Phase::Idle,
             backoffs: 0,
             attempts: 0,
+            failed: 0,
             busy: 0,
             acknowledgement: None,
             interframe_space: Duration::ZERO,
@@ -142,6 +147,7 @@ impl Csma {
     ) -> Step {
         self.backoffs = 0;
         self.attempts = 0;
+        self.failed = 0;
         self.busy = 0;
         self.acknowledgement = acknowledgement;
         self.back_off(now, now.max(self.quiet_until), config, rng)
@@ -198,11 +204,16 @@ impl Csma {
     }
 
     /// The channel was busy: another back-off from a range twice as large, until there were too many of them, which
-    /// ends not only the attempt but the frame (IEEE 802.15.4-2020, 6.2.5.1: "channel access failure").
+    /// ends not only the attempt but the frame (IEEE 802.15.4-2020, 6.2.5.1: "channel access failure"), unless such
+    /// attempts are to be followed by others.
     fn channel_busy(&mut self, now: Instant, config: &CsmaConfig, rng: &mut Rng) -> Step {
         self.busy = self.busy.saturating_add(1);
         if self.backoffs >= config.params.max_backoffs {
-            return self.finish(TxOutcome::ChannelBusy);
+            if !config.params.retry_busy || self.is_last(config) {
+                return self.finish(TxOutcome::ChannelBusy);
+            }
+            self.backoffs = 0;
+            return self.back_off(now, now, config, rng);
         }
         self.backoffs += 1;
         self.back_off(now, now, config, rng)
@@ -214,7 +225,7 @@ impl Csma {
     /// The random delay that comes before keeps two hidden senders from colliding again (Kumar et al., NSDI 2020,
     /// section 7.1).
     fn not_acknowledged(&mut self, now: Instant, config: &CsmaConfig, rng: &mut Rng) -> Step {
-        if self.attempts >= config.params.max_retries.saturating_add(1) {
+        if self.is_last(config) {
             return self.finish(TxOutcome::NoAck);
         }
         self.backoffs = 0;
@@ -222,6 +233,12 @@ impl Csma {
         let delay = rng.below(delay_max.saturating_add(1));
         let from = now + Duration::from_micros(u64::from(delay));
         self.back_off(now, from.max(self.quiet_until), config, rng)
+    }
+
+    /// One more attempt has failed. Whether there is no other.
+    fn is_last(&mut self, config: &CsmaConfig) -> bool {
+        self.failed = self.failed.saturating_add(1);
+        self.failed >= config.params.max_retries.saturating_add(1)
     }
 
     /// Backs off from the instant `from` (IEEE 802.15.4-2020, 6.2.5.1): uniform in 0..2^BE unit periods, where BE grows

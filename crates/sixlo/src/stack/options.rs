@@ -80,6 +80,8 @@ options! {
     CsmaMaxRetries => "csma-max-retries",
     /// Of an interface: the longest random delay before a link retry.
     RetryDelayMax => "retry-delay-max-us",
+    /// Of an interface: an attempt that found the channel always busy is followed by another (0 or 1).
+    RetryBusy => "retry-busy",
     /// Of an interface: what becomes of datagrams that no frame holds: the place in `lowpan::Strategy::ALL`.
     Strategy => "strategy",
     /// Of an interface: the time between frames with fragments; the largest value for the derived one.
@@ -225,6 +227,7 @@ impl Stack<'_> {
             Opt::CsmaMaxBackoffs => csma.max_backoffs.into(),
             Opt::CsmaMaxRetries => csma.max_retries.into(),
             Opt::RetryDelayMax => csma.retry_delay_max.as_micros(),
+            Opt::RetryBusy => csma.retry_busy.into(),
             Opt::Strategy => config.strategy as Value,
             Opt::FragmentGap => match config.fragment_gap {
                 Gap::Derived => Value::MAX,
@@ -267,6 +270,7 @@ impl Stack<'_> {
             Opt::CsmaMaxBackoffs => csma.max_backoffs = within(value, 0xff)? as u8,
             Opt::CsmaMaxRetries => csma.max_retries = within(value, 0xff)? as u8,
             Opt::RetryDelayMax => csma.retry_delay_max = Duration::from_micros(value),
+            Opt::RetryBusy => csma.retry_busy = flag(value)?,
             // The smallest takes a fragment with eight bytes (RFC 8200 section 4.5).
             Opt::Mtu if value < 56 => return Err(OptionError::Range),
             Opt::Mtu => config.mtu = within(value, MTU.into())? as u16,

@@ -32,7 +32,7 @@ impl Connection {
         }
         let plain = self.looks_duplicate(segment);
         let new = ack.gt(self.una);
-        self.heed_congestion(config, cx.now, segment);
+        self.heed_congestion(cx, config, segment);
         if new {
             self.acked_until(cx, config, segment);
         }
@@ -41,10 +41,10 @@ impl Connection {
             let queued = self.queued(&cx.core.buf);
             let sent = self.max - self.una;
             let unsent = sent < queued && sent < u32::from(self.wnd);
-            self.step_frto(config, new, unsent);
+            self.step_frto(cx, new, unsent);
         }
         if self.state.may_transmit() && ack.ge(self.una) {
-            self.look_for_loss(config, cx.now, segment.options.sack.as_slice(), (plain, new));
+            self.look_for_loss(cx, config, segment.options.sack.as_slice(), (plain, new));
         }
         true
     }
@@ -59,11 +59,11 @@ impl Connection {
         let bytes = segment.ack - self.una;
         let queued = self.queued(&cx.core.buf);
         let fin_acked = self.state.sends_fin() && bytes > queued;
-        self.undo_by_stamps(config, segment);
+        self.undo_by_stamps(cx, segment);
         let batch = self.batch(cx.now, bytes, segment);
         let pipe = self.pipe();
         let limited = pipe + u32::from(self.mss) <= self.congestion.window();
-        self.report(config, cx.now, pipe, &Report::Acked { batch, limited });
+        self.report(cx, config, pipe, &Report::Acked { batch, limited });
         self.drop_front(cx, bytes.min(queued));
         self.una = segment.ack;
         self.nxt = self.nxt.max(self.una);

@@ -11,9 +11,11 @@ use super::state::State;
 use super::timer::Deadline;
 use super::undo::Before;
 use crate::congure::{Congestion, Params, Report, RttLimits};
+use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Kept, PktBuf};
 use crate::time::{Duration, Instant};
+use crate::trace::{Event, Sink, Told};
 use crate::wire::tcp::seq::Seq;
 
 /// The first timer where a SYN was lost (RFC 6298 (5.7)).
@@ -313,10 +315,29 @@ impl Connection {
     }
 
     /// Tells congestion control, with so many bytes under way.
-    pub(super) fn report(&mut self, config: &TcpConfig, now: Instant, flight: u32, report: &Report) {
+    pub(super) fn report<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        config: &TcpConfig,
+        flight: u32,
+        report: &Report,
+    ) {
         let params = self.params(config);
         self.congestion.set_flight(flight);
-        let _change = self.congestion.report(&params, now, report);
+        if let Some(change) = self.congestion.report(&params, cx.now, report) {
+            self.tell(cx, change.told);
+        }
+    }
+
+    /// Tells the sink what the congestion window is.
+    pub(super) fn tell<S: Sink>(&self, cx: &mut Cx<'_, '_, S>, told: Told) {
+        cx.event(Event::CongestionWindow {
+            from_port: self.ends.local_port,
+            to_port: self.ends.remote_port,
+            window: self.congestion.window(),
+            flight: self.congestion.flight(),
+            told,
+        });
     }
 
     /// Why it ends when nobody answers any more (RFC 9293 section 3.9.2.2: soft errors are told then).

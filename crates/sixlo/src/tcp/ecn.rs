@@ -5,7 +5,8 @@ use super::connection::Connection;
 use super::recovery::Recovery;
 use super::segment::Segment;
 use crate::congure::Report;
-use crate::time::Instant;
+use crate::ground::Cx;
+use crate::trace::Sink;
 use crate::wire::ipv6::Ecn;
 use crate::wire::tcp::Flags;
 
@@ -33,13 +34,18 @@ impl Connection {
     }
 
     /// What an acknowledgement says of the way to the peer (section 6.1.2): once for each window.
-    pub(super) fn heed_congestion(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) {
+    pub(super) fn heed_congestion<S: Sink>(
+        &mut self,
+        cx: &mut Cx<'_, '_, S>,
+        config: &TcpConfig,
+        segment: &Segment,
+    ) {
         // The flag of a SYN agrees on it and tells of nothing.
         let told =
             self.flags.ecn && segment.flags.contains(Flags::ECE) && !segment.flags.contains(Flags::SYN);
         if told && self.recovery == Recovery::None && self.una.ge(self.ecn_recover) {
             let flight = self.max - self.una;
-            self.report(config, now, flight, &Report::Ecn { sent_at: now });
+            self.report(cx, config, flight, &Report::Ecn { sent_at: cx.now });
             self.ecn_recover = self.max;
             self.flags.slowed_down = true;
         }

@@ -45,7 +45,7 @@ impl Connection {
             } else if self.flags.persisting || (self.wnd == 0 && self.queued(&cx.core.buf) > 0) {
                 self.probe(cx.now, config);
             } else {
-                self.time_out(cx.now, config);
+                self.time_out(cx, config);
             }
         }
     }
@@ -110,7 +110,8 @@ impl Connection {
     }
 
     /// RFC 6298 (5.4) to (5.6): the first segment that is not acknowledged is sent again, and the timer runs longer.
-    fn time_out(&mut self, now: Instant, config: &TcpConfig) {
+    fn time_out<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
+        let now = cx.now;
         let under_way = self.max - self.una;
         let first = self.retries == 0;
         if first {
@@ -121,7 +122,7 @@ impl Connection {
             resent: !first,
             ..Batch::one(under_way, now)
         };
-        self.report(config, now, under_way, &Report::TimedOut(batch));
+        self.report(cx, config, under_way, &Report::TimedOut(batch));
         self.retries = self.retries.saturating_add(1);
         self.flags.syn_lost |= !self.state.is_synchronized();
         self.flags.timing = false;

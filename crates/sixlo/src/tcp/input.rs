@@ -16,7 +16,7 @@ use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::Pkt;
 use crate::time::Instant;
-use crate::trace::{End, Module, PktId, Reason, Sink};
+use crate::trace::{End, Module, PktId, Reason, Sink, Told};
 use crate::wire::ipv6::{Ecn, NextHeader};
 use crate::wire::tcp::Flags;
 use crate::wire::tcp::options::Options;
@@ -272,6 +272,7 @@ impl Connection {
         self.max_wnd = segment.window;
         self.wl = [segment.seq, segment.ack];
         self.congestion = Congestion::new(&self.params(config));
+        self.tell(cx, Told::Start);
         self.retries = 0;
         self.flags.timing = false;
         self.flags.output = true;

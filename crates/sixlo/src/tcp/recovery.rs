@@ -8,7 +8,8 @@ use super::config::TcpConfig;
 use super::connection::Connection;
 use super::segment::Segment;
 use crate::congure::{Batch, Report};
-use crate::time::Instant;
+use crate::ground::Cx;
+use crate::trace::Sink;
 use crate::wire::tcp::Flags;
 use crate::wire::tcp::options::Block;
 
@@ -31,10 +32,10 @@ pub enum Recovery {
 impl Connection {
     /// What is lost, going by an acknowledgement that was taken in. `plain` says that it looked like a duplicate (RFC 5681
     /// section 2) and `new` that it acknowledged something.
-    pub(super) fn look_for_loss(
+    pub(super) fn look_for_loss<S: Sink>(
         &mut self,
+        cx: &mut Cx<'_, '_, S>,
         config: &TcpConfig,
-        now: Instant,
         blocks: &[Block],
         (plain, new): (bool, bool),
     ) {
@@ -53,7 +54,7 @@ impl Connection {
         self.flags.output = true;
         self.duplicates = self.duplicates.saturating_add(1);
         if self.recovery == Recovery::None && self.is_lost() {
-            self.begin_recovery(config, now);
+            self.begin_recovery(cx, config);
         }
         if !self.flags.sack && self.recovery != Recovery::Timeout {
             // Each says that a segment has left the network (RFC 3042, RFC 6582 section 3.2 step 3). As they may be made up,
@@ -78,10 +79,10 @@ impl Connection {
     }
 
     /// RFC 6675 section 5 (4), RFC 6582 section 3.2 step 2.
-    fn begin_recovery(&mut self, config: &TcpConfig, now: Instant) {
-        self.save_for_undo(now);
-        let lost = Batch::again(u32::from(self.mss), now);
-        self.report(config, now, self.max - self.una, &Report::Lost(lost));
+    fn begin_recovery<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, config: &TcpConfig) {
+        self.save_for_undo(cx.now);
+        let lost = Batch::again(u32::from(self.mss), cx.now);
+        self.report(cx, config, self.max - self.una, &Report::Lost(lost));
         self.recovery = Recovery::Fast;
         self.recover = self.max;
         self.flags.again = true;

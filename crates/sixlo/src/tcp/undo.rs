@@ -1,13 +1,14 @@
 //! Retransmissions that were not needed: known by timestamps (Eifel, RFC 3522) or by what is acknowledged after a time-out
 //! (F-RTO, RFC 5682), and undone (RFC 4015).
 
-use super::config::TcpConfig;
 use super::connection::Connection;
 use super::recovery::Recovery;
 use super::segment::Segment;
 use super::stamps;
 use crate::congure::Saved;
+use crate::ground::Cx;
 use crate::time::Instant;
+use crate::trace::{Sink, Told};
 
 /// How far F-RTO is (RFC 5682 section 2.1). The empty value, `Off`, is all-zero bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,14 +56,14 @@ impl Connection {
 
     /// An acknowledgement came that acknowledges something new. Whether the retransmission was not needed: it answers a
     /// segment that was sent before (RFC 3522 section 3.2 (5)).
-    pub(super) fn undo_by_stamps(&mut self, config: &TcpConfig, segment: &Segment) {
+    pub(super) fn undo_by_stamps<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, segment: &Segment) {
         if !core::mem::take(&mut self.before.open) {
             return;
         }
         let echo = segment.options.timestamps.filter(|_| self.flags.stamps);
         match echo {
             Some(stamps) if stamps.echo != 0 && stamps::is_before(stamps.echo, self.before.stamp) => {
-                self.undo(config);
+                self.undo(cx);
             }
             // Without timestamps F-RTO still has to tell.
             None if self.before.frto != Frto::Off => self.before.open = true,
@@ -71,10 +72,11 @@ impl Connection {
     }
 
     /// Undoes what was done about a loss that was none (RFC 4015 section 3).
-    fn undo(&mut self, _config: &TcpConfig) {
+    fn undo<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
         self.before.open = false;
         self.before.frto = Frto::Off;
         self.congestion.restore(&self.before.saved);
+        self.tell(cx, Told::Undone);
         self.nxt = self.max;
         self.retries = 0;
         self.end_recovery();
@@ -88,7 +90,7 @@ impl Connection {
 
     /// An acknowledgement after a time-out: steps 2 and 3. `new` says that it acknowledged something; `unsent` that data was
     /// never sent and the window has room for it.
-    pub(super) fn step_frto(&mut self, config: &TcpConfig, new: bool, unsent: bool) {
+    pub(super) fn step_frto<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, new: bool, unsent: bool) {
         match self.before.frto {
             Frto::Off => {}
             // Step 2 (b): what was sent before the time-out arrives; two segments of new data tell more.
@@ -97,7 +99,7 @@ impl Connection {
                 self.nxt = self.max;
             }
             // Step 3 (b): and goes on arriving.
-            Frto::Second if new => self.undo(config),
+            Frto::Second if new => self.undo(cx),
             // Steps 2 (a) and 3 (a): the usual recovery.
             _ => {
                 if self.before.frto == Frto::Second {

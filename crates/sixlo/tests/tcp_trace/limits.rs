@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use sixlo::stack::Fixed;
 use sixlo::tcp::{ConnectionId, ListenerId, State, TcpError};
-use sixlo::time::Duration;
+use sixlo::time::{Duration, Instant};
 use sixlo::wire::tcp::Flags;
 
 use crate::tcp::{
-    CONNECTIONS, OWN_PORT, PEER_PORT, PORT, Pair, RECEIVE, Trace, addr, at, bytes, node, recv, send,
+    CONNECTIONS, OWN_PORT, PEER_PORT, PORT, Pair, RECEIVE, Seg, Trace, addr, at, bytes, node, recv, send,
 };
 use crate::{another, swap, with_window};
 
@@ -325,6 +325,24 @@ fn data_is_carried_on_when_the_packet_buffer_has_room_again() {
     t.abort().unwrap();
     t.seen.clear();
     t.assert_idle();
+}
+
+/// Kumar et al. 2020, appendix A.2: a timer that is a message is dropped where the queue of messages is full. Here it is a deadline.
+#[test]
+fn a_time_out_counts_where_nothing_has_room() {
+    let mut t = Trace::established(|config| config.tcp.send_buffer = 12_000);
+    let mut other = another(&mut t, 1234);
+    assert_eq!(fill(&mut t), TcpError::WouldBlock);
+    swap(&mut t, &mut other);
+    assert_eq!(fill(&mut t), TcpError::NoRoom);
+    swap(&mut t, &mut other);
+    t.run_until(at(20_000));
+    let sent = |(when, seg): &(Instant, Seg)| {
+        (seg.seq == 1 && !seg.data.is_empty()).then(|| (when.as_micros() - at(0).as_micros()) / 1000)
+    };
+    let sent: Vec<u64> = t.seen.iter().filter_map(sent).collect();
+    // Each connection sent its first segment at once, and this one again after times of RFC 6298 (2.1) and (5.5).
+    assert_eq!(sent, [0, 0, 1_000, 3_000, 7_000, 15_000]);
 }
 
 #[test]

@@ -6,7 +6,9 @@ use sixlo_sim::config::Control;
 use super::section_v::{self, F_B};
 use super::setups::{self, DEFAULT_GROUND, E2E, F_A, FEW, FF, FF_RFC, GROUNDS, HWR, SFR_1, SFR_5, SFR_8};
 use crate::campaign::PointResult;
-use crate::plot::{CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Series, Unit, Value, colour};
+use crate::plot::{
+    CdfPanel, CdfPanels, Distribution, Horizontal, LineChart, Origin, Series, Unit, Value, colour,
+};
 use crate::report::Figure;
 use crate::repro::Findings;
 use crate::results::{Hops, Run};
@@ -61,6 +63,7 @@ fn over_payload(
             value(point, payload, most, of)
         });
         Series {
+            origin: Origin::Measured,
             label: variant.to_string(),
             colour: colour_of(variant),
             values: values.collect(),
@@ -152,6 +155,7 @@ fn ranges(findings: &Findings<'_>) -> Figure {
             value(point, place as f64, 1.0, |run| run.pdr)
         });
         Series {
+            origin: Origin::Measured,
             label: variant.to_string(),
             colour: colour_of(variant),
             values: values.collect(),
@@ -271,6 +275,7 @@ fn congestion_at(findings: &Findings<'_>, course: &section_v::Course, name: &'st
                 })
             });
         Series {
+            origin: Origin::Measured,
             label: control.name().to_owned(),
             colour: colour::series(number),
             values: points.collect(),

@@ -55,7 +55,7 @@ fn a_fragment_saves_less_than_published_because_lengths_that_cannot_be_inferred_
 
 #[test]
 fn the_ledger_has_each_claim_once_even_if_nothing_was_run() {
-    let claims = (STUDIES[0].judge)(&Findings::new(&[], &[]));
+    let claims = (STUDIES[0].judge)(&Findings::new(&[], &Default::default()));
     let ids: Vec<_> = claims.iter().map(|claim| claim.id).collect();
     for number in 1..=13 {
         let id = format!("F{number}");

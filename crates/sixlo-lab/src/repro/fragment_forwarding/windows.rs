@@ -10,7 +10,7 @@ use crate::campaign::RunError;
 use crate::plot::{Mark, WindowPanel, WindowPanels};
 use crate::report::Figure;
 use crate::repro::ledger::{Claim, Part};
-use crate::repro::transfers::{self, Transfer, Wanted};
+use crate::repro::transfers::{self, Transfer, Wanted, Watched};
 use crate::repro::verdict::{self, Verdict};
 use crate::repro::{Extent, Findings};
 
@@ -21,7 +21,7 @@ const TWELVE: u16 = 1_072;
 const COURSES: [&str; 2] = [LOAD, NO_GAP];
 
 /// Finds a transfer that succeeds and one that is given up, for each of the four.
-pub(super) fn watch(extent: &Extent, folder: &Path) -> Result<Vec<Transfer>, RunError> {
+pub(super) fn watch(extent: &Extent, folder: &Path) -> Result<Watched, RunError> {
     let mut found: Vec<Transfer> = Vec::new();
     for control in FOUR {
         for name in COURSES {
@@ -40,7 +40,10 @@ pub(super) fn watch(extent: &Extent, folder: &Path) -> Result<Vec<Transfer>, Run
             found.extend(transfers::watch(&wanted, folder)?);
         }
     }
-    Ok(found)
+    Ok(Watched {
+        transfers: found,
+        streams: Vec::new(),
+    })
 }
 
 fn is(transfer: &Transfer, (control, succeeded): (Control, bool)) -> bool {
@@ -49,7 +52,8 @@ fn is(transfer: &Transfer, (control, succeeded): (Control, bool)) -> bool {
 
 fn find<'f>(findings: &Findings<'f>, control: Control, succeeded: bool) -> Option<&'f Transfer> {
     findings
-        .transfers()
+        .watched()
+        .transfers
         .iter()
         .find(|one| is(one, (control, succeeded)))
 }
@@ -69,7 +73,7 @@ pub(super) fn claim(findings: &Findings<'_>) -> Claim {
         let name = format!("{} {}", control.name(), outcome(succeeded));
         let published = "a transfer of 12 fragments, at the load of the paper";
         let Some(transfer) = find(findings, control, succeeded) else {
-            return match findings.transfers() {
+            return match findings.watched().transfers.as_slice() {
                 [] => Part::not_measured(&name, published, "not run"),
                 _ => Part {
                     name,
@@ -167,7 +171,13 @@ pub(super) fn figure(findings: &Findings<'_>) -> Figure {
         title: "Window and gap over time".to_owned(),
         panels: panels.collect(),
     };
-    let files: Vec<&str> = findings.transfers().iter().map(|one| one.file.as_str()).collect();
+    let files: Vec<&str> = findings
+        .watched()
+        .transfers
+        .as_slice()
+        .iter()
+        .map(|one| one.file.as_str())
+        .collect();
     Figure {
         name: "fig-19-windows",
         title: "Fig. 19: window and gap over time".to_owned(),

@@ -317,6 +317,48 @@ fn the_retry_delay_is_uniform_and_comes_before_retransmissions_only() {
     }
 }
 
+/// IEEE 802.15.4-2020, 6.2.5.1, gives the frame up; OpenThread counts it as an attempt that failed, and begins CSMA/CA from its
+/// start, without the delay of a retry.
+#[test]
+fn an_attempt_that_met_a_busy_channel_is_the_last_unless_it_is_to_be_followed_by_others() {
+    let params = CsmaParams {
+        max_backoffs: 1,
+        max_retries: 2,
+        retry_delay_max: Duration::from_millis(40),
+        ..CsmaParams::default()
+    };
+    let outcome = |params, seed, air: &[Air]| {
+        let mut airs = air.iter().copied();
+        let course = Sender::new(seed, params).send(127, true, || airs.next().unwrap_or(Air::Busy));
+        (course.report.expect("it is done"), course.back_offs)
+    };
+    let given_up = |report: TxReport| (report.outcome, report.attempts, report.busy);
+    let retrying = CsmaParams {
+        retry_busy: true,
+        ..params
+    };
+    let mut largest = [0; 6];
+    for seed in 0..200 {
+        let (report, _) = outcome(params, seed, &[]);
+        assert_eq!(given_up(report), (TxOutcome::ChannelBusy, 0, 2));
+        let (report, back_offs) = outcome(retrying, seed, &[]);
+        assert_eq!(given_up(report), (TxOutcome::ChannelBusy, 0, 6));
+        for (largest, back_off) in largest.iter_mut().zip(back_offs) {
+            *largest = back_off.max(*largest);
+        }
+        // Attempts of both kinds count together.
+        let (report, _) = outcome(retrying, seed, &[Air::Busy, Air::Busy, Air::Lost, Air::Lost]);
+        assert_eq!(given_up(report), (TxOutcome::NoAck, 2, 2));
+        let (report, _) = outcome(
+            retrying,
+            seed,
+            &[Air::Busy, Air::Busy, Air::Lost, Air::Acknowledged],
+        );
+        assert_eq!(given_up(report), (TxOutcome::Acked, 2, 2));
+    }
+    assert_eq!(largest, [7 * 320, 15 * 320, 7 * 320, 15 * 320, 7 * 320, 15 * 320]);
+}
+
 #[test]
 fn a_retry_delay_of_one_microsecond_is_zero_or_one() {
     let params = CsmaParams {
@@ -559,6 +601,7 @@ fn the_largest_parameters_still_come_to_an_end() {
         max_backoffs: 255,
         max_retries: 255,
         retry_delay_max: delay,
+        retry_busy: false,
     };
     let mut sender = Sender::new(1, params);
     let lost = sender.send(127, true, || Air::Lost);

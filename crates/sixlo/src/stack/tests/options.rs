@@ -30,6 +30,7 @@ const TABLE: &[Row] = &[
     ("csma-max-backoffs", HERE, Some((&[0, 255], &[256]))),
     ("csma-max-retries", HERE, Some((&[0, 255], &[256]))),
     ("retry-delay-max-us", HERE, Some((&[0, 40_000], &[]))),
+    ("retry-busy", HERE, Some((&[1, 0], &[2]))),
     ("strategy", HERE, Some((&[0, 1, 2, 3], &[4]))),
     ("fragment-gap-us", HERE, Some((&[0, 170_000, u64::MAX], &[]))),
     ("mtu-bytes", HERE, Some((&[56, 124, 1280], &[55, 1281]))),
@@ -241,6 +242,7 @@ fn g6_options_of_medium_access_reach_the_device() {
         ("csma-max-backoffs", 7),
         ("csma-max-retries", 0),
         ("retry-delay-max-us", 1_500),
+        ("retry-busy", 1),
     ] {
         net.set(1, name, value);
     }
@@ -255,6 +257,7 @@ fn g6_options_of_medium_access_reach_the_device() {
         (1, 6, 7, 0)
     );
     assert_eq!(csma.retry_delay_max, Duration::from_micros(1_500));
+    assert!(csma.retry_busy);
 }
 
 #[test]

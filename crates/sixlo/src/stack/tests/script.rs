@@ -62,6 +62,9 @@ fn told(log: &Log) -> Vec<String> {
             Event::RecoverableAckIn { bitmap, .. } => std::format!("acknowledgement in {bitmap:08x}"),
             Event::RecoverableAckOut { bitmap, .. } => std::format!("acknowledgement out {bitmap:08x}"),
             Event::Window { window, told, .. } => std::format!("window {window} {}", told.name()),
+            Event::CongestionWindow { window, told, .. } => {
+                std::format!("congestion window {window} {}", told.name())
+            }
             Event::SegmentOut { seq, len, .. } => std::format!("segment out {seq}+{len}"),
             Event::End { module, end, .. } => std::format!("end {} {end:?}", module.name()),
         };

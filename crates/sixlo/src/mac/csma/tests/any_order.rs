@@ -40,14 +40,18 @@ fn any_params() -> impl Strategy<Value = CsmaParams> {
         small_or_any(),
         small_or_any(),
         delay,
+        any::<bool>(),
     )
-        .prop_map(|(min_be, max_be, max_backoffs, max_retries, delay)| CsmaParams {
-            min_be,
-            max_be,
-            max_backoffs,
-            max_retries,
-            retry_delay_max: Duration::from_micros(delay),
-        })
+        .prop_map(
+            |(min_be, max_be, max_backoffs, max_retries, delay, retry_busy)| CsmaParams {
+                min_be,
+                max_be,
+                max_backoffs,
+                max_retries,
+                retry_delay_max: Duration::from_micros(delay),
+                retry_busy,
+            },
+        )
 }
 
 proptest! {
