@@ -11,7 +11,7 @@ use crate::ground::Cx;
 use crate::netdev::IfaceId;
 use crate::pktbuf::{Pkt, PktBuf};
 use crate::rng::Rng;
-use crate::time::{Duration, Instant, earliest, place_of_earliest};
+use crate::time::{Duration, Instant, place_of_earliest};
 use crate::trace::{Reason, Sink};
 pub use crate::wire::tcp::seq;
 use crate::wire::tcp::seq::Seq;
@@ -164,8 +164,14 @@ impl<'a> Tcp<'a> {
 
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
-        let open = self.connections.iter().filter_map(Connection::deadline);
-        earliest(open.chain(self.backlog.iter().filter_map(HalfOpen::deadline)))
+        let mut earliest = Instant::NEVER;
+        for connection in self.connections.iter() {
+            earliest = earliest.min(connection.deadline());
+        }
+        for entry in self.backlog.iter() {
+            earliest = earliest.min(entry.deadline());
+        }
+        earliest.unless_never()
     }
 
     /// Ends every packet that is kept here.

@@ -1,6 +1,7 @@
 //! Commands for those who work on sixlo: what the stack weighs and costs on the chip it is for.
 #![forbid(unsafe_code)]
 
+mod callgrind;
 mod chip;
 mod cycles;
 mod fit;
@@ -19,6 +20,7 @@ mod reassembly;
 mod rfc;
 mod size;
 mod steps;
+mod tcp;
 mod tools;
 mod tracked;
 mod traverse;
@@ -46,6 +48,8 @@ enum Command {
     Size(size::Options),
     /// Runs the firmware on the emulated chip, and the same on the host, and says what a datagram costs.
     Traverse(traverse::Options),
+    /// Counts what TCP takes on the host and how fast it is over a link, beside smoltcp.
+    Tcp(tcp::Options),
     /// Counts what a fragment in order takes in the reassembler, beside a list that is searched.
     Reassembly,
 }
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Command::Rfc(options) => rfc::run(&options),
         Command::Size(options) => size::run(&options),
         Command::Traverse(options) => traverse::run(&options),
+        Command::Tcp(options) => tcp::run(&options),
         Command::Reassembly => reassembly::run(),
     };
     match done {

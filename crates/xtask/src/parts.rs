@@ -166,6 +166,7 @@ const FILES: &[(&str, Claim, Part)] = &[
     ("sock", Claim::Protocol, Part::Udp),
     ("tcp", Claim::Protocol, Part::Tcp),
     ("stack/tcp_api", Claim::Protocol, Part::Tcp),
+    ("stack/segment_size", Claim::Protocol, Part::Tcp),
     ("wire/ieee802154", Claim::Format, Part::Interface),
     ("wire/fcs", Claim::Format, Part::Interface),
     ("wire/ipv6_ext/fragment", Claim::Format, Part::Ipv6Fragments),

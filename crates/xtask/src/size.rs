@@ -351,7 +351,7 @@ fn figures(builds: &[Build; 2], compiler: &str) -> Figures {
 }
 
 /// The functions with the most code, wherever it was inlined.
-fn print_functions(image: &Image, most: usize) -> Result<(), Failure> {
+pub(crate) fn print_functions(image: &Image, most: usize) -> Result<(), Failure> {
     let source = image.source()?;
     let mut bytes: BTreeMap<(String, &str), u64> = BTreeMap::new();
     for piece in image.pieces()?.iter().filter(|piece| piece.section == ".text") {

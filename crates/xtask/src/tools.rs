@@ -156,6 +156,8 @@ pub(crate) enum Images {
     Forward,
     /// With forwarding and recovery of fragments.
     Recover,
+    /// The one with TCP.
+    Tcp,
 }
 
 impl Images {
@@ -173,6 +175,7 @@ impl Images {
             Self::HopWise => &["size_router", "size_hwr"],
             Self::Forward => &["size_ff"],
             Self::Recover => &["size_sfr"],
+            Self::Tcp => &["size_tcp"],
         }
     }
 
@@ -183,6 +186,7 @@ impl Images {
             Self::HopWise => Some(""),
             Self::Forward => Some("forward"),
             Self::Recover => Some("recover"),
+            Self::Tcp => Some("recover,ipv6-fragments,tcp"),
         }
     }
 }

@@ -70,7 +70,8 @@ impl Connection {
         self.retries = 0;
         self.progress_at = Deadline::at(cx.now);
         self.flags.unreachable = false;
-        self.flags.output = true;
+        // Where nothing waits to be sent, it lets nothing go.
+        self.flags.output |= self.data.is_some() || self.state.sends_fin();
         // RFC 6582 section 3.2 step 5: in a recovery without selective acknowledgements the timer starts anew at the first
         // partial acknowledgement only.
         let first = !(self.recovery == Recovery::Fast && !self.flags.sack && self.flags.partial);
@@ -152,6 +153,6 @@ impl Connection {
     /// The retransmission timer starts anew (RFC 6298 section 5).
     pub(super) fn arm_retransmit(&mut self, now: Instant, config: &TcpConfig) {
         self.flags.persisting = false;
-        self.retransmit_at = Deadline::at(now + self.congestion.rtt().timeout(&self.limits(config)));
+        self.retransmit_at = Deadline::at(now + self.timeout(config));
     }
 }

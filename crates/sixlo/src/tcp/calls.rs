@@ -2,6 +2,7 @@
 
 use core::net::Ipv6Addr;
 
+use super::config::TcpConfig;
 use super::connection::{Connection, Endpoints};
 use super::error::TcpError;
 use super::listen::{HalfOpen, Listener};
@@ -165,13 +166,12 @@ impl Tcp<'_> {
         })
     }
 
-    /// A connection that the application has.
-    fn owned(&mut self, id: ConnectionId) -> Result<usize, TcpError> {
-        let place = usize::from(id.place);
-        let connection = self.connections.get(place);
-        connection
-            .filter(|it| it.flags.owned && !it.flags.ready && it.round == id.round)
-            .map(|_| place)
+    /// A connection that the application has, and its receive buffer.
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn owned(&mut self, id: ConnectionId) -> Result<(&mut Connection, &mut [u8], &TcpConfig), TcpError> {
+        let named = self.connection(usize::from(id.place));
+        named
+            .filter(|(it, ..)| it.flags.owned && !it.flags.ready && it.round == id.round)
             .ok_or(TcpError::NotOpen)
     }
 
@@ -184,14 +184,13 @@ impl Tcp<'_> {
     }
 
     /// A connection that still takes data to send.
-    fn writable(&mut self, id: ConnectionId) -> Result<usize, TcpError> {
-        let place = self.owned(id)?;
-        match self.connections.get(place) {
-            Some(connection) if connection.state.may_write() => Ok(place),
-            Some(Connection {
-                error: Some(error), ..
-            }) => Err(*error),
-            _ => Err(TcpError::ShutDown),
+    #[cfg_attr(target_os = "none", inline(never))]
+    fn writable(&mut self, id: ConnectionId) -> Result<(&mut Connection, &TcpConfig), TcpError> {
+        let (connection, _, config) = self.owned(id)?;
+        match connection.error {
+            _ if connection.state.may_write() => Ok((connection, config)),
+            Some(error) => Err(error),
+            None => Err(TcpError::ShutDown),
         }
     }
 
@@ -202,10 +201,7 @@ impl Tcp<'_> {
         id: ConnectionId,
         bytes: &[u8],
     ) -> Result<usize, TcpError> {
-        let place = self.writable(id)?;
-        let Some((connection, _, config)) = self.connection(place) else {
-            return Err(TcpError::NotOpen);
-        };
+        let (connection, config) = self.writable(id)?;
         if bytes.is_empty() {
             return Ok(0);
         }
@@ -229,8 +225,7 @@ impl Tcp<'_> {
         id: ConnectionId,
         bytes: &'static [u8],
     ) -> Result<usize, TcpError> {
-        let place = self.writable(id)?;
-        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        let (connection, _) = self.writable(id)?;
         if bytes.is_empty() {
             return Ok(0);
         }
@@ -247,10 +242,7 @@ impl Tcp<'_> {
         id: ConnectionId,
         n: usize,
     ) -> Result<(), TcpError> {
-        let place = self.writable(id)?;
-        let Some((connection, _, config)) = self.connection(place) else {
-            return Err(TcpError::NotOpen);
-        };
+        let (connection, config) = self.writable(id)?;
         if n > usize::from(config.send_buffer) {
             return Err(TcpError::TooLong);
         }
@@ -276,8 +268,7 @@ impl Tcp<'_> {
         id: ConnectionId,
         n: usize,
     ) -> Result<(), TcpError> {
-        let place = self.writable(id)?;
-        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        let (connection, _) = self.writable(id)?;
         if n > usize::from(connection.reserved) {
             return Err(TcpError::TooLong);
         }
@@ -289,10 +280,7 @@ impl Tcp<'_> {
 
     /// What came in and was not taken, as far as it lies in one piece. Empty: the peer has sent all.
     pub fn peek(&mut self, id: ConnectionId) -> Result<&[u8], TcpError> {
-        let place = self.owned(id)?;
-        let Some((connection, storage, _)) = self.connection(place) else {
-            return Err(TcpError::NotOpen);
-        };
+        let (connection, storage, _) = self.owned(id)?;
         if !connection.receive.is_empty() {
             return Ok(connection.receive.peek(storage));
         }
@@ -306,13 +294,12 @@ impl Tcp<'_> {
 
     /// Takes the first `n` bytes of what came in away.
     pub fn consume(&mut self, id: ConnectionId, n: usize) -> Result<(), TcpError> {
-        let place = self.owned(id)?;
-        let Some((connection, storage, _)) = self.connection(place) else {
-            return Err(TcpError::NotOpen);
-        };
+        let (connection, storage, _) = self.owned(id)?;
         connection.receive.consume(storage.len(), n);
-        connection.flags.output |= connection.state != State::Closed;
-        self.wake = true;
+        // All that it can cause is that the peer is told of a larger window.
+        let opened = connection.window_opened(storage.len());
+        connection.flags.output |= opened;
+        self.wake |= opened;
         Ok(())
     }
 
@@ -338,8 +325,7 @@ impl Tcp<'_> {
 
     /// Nothing more will be sent: FIN goes out behind the data.
     pub fn shutdown<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: ConnectionId) -> Result<(), TcpError> {
-        let place = self.owned(id)?;
-        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        let (connection, ..) = self.owned(id)?;
         connection.shut(cx)?;
         self.wake = true;
         self.changed = true;
@@ -348,10 +334,7 @@ impl Tcp<'_> {
 
     /// The application is done with the connection; the stack ends it in good order by itself.
     pub fn close<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: ConnectionId) -> Result<(), TcpError> {
-        let place = self.owned(id)?;
-        let Some((connection, storage, config)) = self.connection(place) else {
-            return Err(TcpError::NotOpen);
-        };
+        let (connection, storage, config) = self.owned(id)?;
         let _open = connection.shut(cx);
         connection.flags.owned = false;
         // Nobody will read it, and the peer's FIN may need the room.
@@ -370,8 +353,7 @@ impl Tcp<'_> {
 
     /// Whether small segments wait for the acknowledgement of those before (RFC 9293 section 3.7.4).
     pub fn set_nagle(&mut self, id: ConnectionId, on: bool) -> Result<(), TcpError> {
-        let place = self.owned(id)?;
-        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        let (connection, ..) = self.owned(id)?;
         connection.flags.no_delay = !on;
         connection.flags.output |= connection.state != State::Closed;
         self.wake = true;
@@ -380,10 +362,7 @@ impl Tcp<'_> {
 
     /// Whether the connection is probed when it is quiet (RFC 9293 section 3.8.4).
     pub fn set_keep_alive(&mut self, now: Instant, id: ConnectionId, on: bool) -> Result<(), TcpError> {
-        let place = self.owned(id)?;
-        let Some((connection, _, config)) = self.connection(place) else {
-            return Err(TcpError::NotOpen);
-        };
+        let (connection, _, config) = self.owned(id)?;
         if connection.flags.keep_alive
             && !on
             && connection.state.is_synchronized()
@@ -399,8 +378,7 @@ impl Tcp<'_> {
 
     /// Ends the connection at once, with a RST to the peer.
     pub fn abort<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>, id: ConnectionId) -> Result<(), TcpError> {
-        let place = self.owned(id)?;
-        let connection = self.connections.get_mut(place).ok_or(TcpError::NotOpen)?;
+        let (connection, ..) = self.owned(id)?;
         connection.flags.owned = false;
         connection.abort(cx, Some(TcpError::Aborted));
         self.wake = true;

@@ -96,29 +96,33 @@ pub(super) struct Flags {
 }
 
 /// A connection. The empty value is all-zero bits.
+///
+/// The fields are in the order in which the code of a Cortex-M3 reaches them best: its short instructions load a byte of the first
+/// 32, a halfword of the first 64, a word of the first 128 bytes (Armv7-M Architecture Reference Manual, A7.7.43 to A7.7.55).
+#[repr(C)]
 pub struct Connection {
-    pub(super) ends: Endpoints,
-    pub(super) iface: IfaceId,
+    pub(super) flags: Flags,
     pub(super) state: State,
-    /// Counts those that had this place before, so that a handle of old names nothing.
-    pub(super) round: u8,
+    /// What is being done about a loss, until `recover` is acknowledged.
+    pub(super) recovery: Recovery,
+    pub(super) error: Option<TcpError>,
+    pub(super) iface: IfaceId,
+    /// Duplicate acknowledgements in a row.
+    pub(super) duplicates: u8,
+    /// Time-outs in a row, or probes without an answer.
+    pub(super) retries: u8,
     /// The listener that it came by, counted from 1, or 0.
     pub(super) listener: u8,
+    /// Counts those that had this place before, so that a handle of old names nothing.
+    pub(super) round: u8,
     /// Grows from one that came by a listener to the next.
     pub(super) order: u8,
-    pub(super) flags: Flags,
-    pub(super) error: Option<TcpError>,
+    /// Keep-alive probes without an answer.
+    pub(super) probes: u8,
+    /// Challenge acknowledgements that may still be sent in this while, and which it is (RFC 5961 section 7).
+    pub(super) challenges: u8,
+    pub(super) challenges_at: u8,
 
-    /// ISS.
-    pub(super) iss: Seq,
-    /// SND.UNA: the first number that is not acknowledged.
-    pub(super) una: Seq,
-    /// SND.NXT: what is sent next; before `max` after a time-out.
-    pub(super) nxt: Seq,
-    /// The number behind the last one that was ever sent.
-    pub(super) max: Seq,
-    /// SND.WL1 and SND.WL2: segment and acknowledgement that updated the window last.
-    pub(super) wl: [Seq; 2],
     /// SND.WND in bytes, never scaled.
     pub(super) wnd: u16,
     /// The largest window that the peer ever offered.
@@ -128,49 +132,43 @@ pub struct Connection {
     pub(super) own_mss: u16,
     /// Bytes at the end of `data` that the application has reserved and not committed.
     pub(super) reserved: u16,
+    /// Without selective acknowledgements: bytes that have left the network, as duplicate ones say.
+    pub(super) left: u16,
+
     /// What is to be sent and not acknowledged: it begins at `una`, behind the SYN as long as that is not
     /// acknowledged.
     pub(super) data: Option<Kept>,
 
+    /// SND.UNA: the first number that is not acknowledged.
+    pub(super) una: Seq,
+    /// SND.NXT: what is sent next; before `max` after a time-out.
+    pub(super) nxt: Seq,
+    /// The number behind the last one that was ever sent.
+    pub(super) max: Seq,
+    /// ISS.
+    pub(super) iss: Seq,
+    /// SND.WL1 and SND.WL2: segment and acknowledgement that updated the window last.
+    pub(super) wl: [Seq; 2],
     /// RCV.NXT.
     pub(super) rcv_nxt: Seq,
     /// The number behind the window that was announced last.
     pub(super) rcv_adv: Seq,
     /// The number that was acknowledged last.
     pub(super) acked: Seq,
-    pub(super) receive: Receive,
     /// The number of the peer's FIN, where data before it is missing.
     pub(super) fin_at: Seq,
+    /// Recovery lasts until this number is acknowledged.
+    pub(super) recover: Seq,
+    /// What was sent before it slowed down for congestion that the peer told of.
+    pub(super) ecn_recover: Seq,
+    /// The number whose acknowledgement is timed, since `timed_at`.
+    pub(super) timed: Seq,
 
     /// TS.Recent (RFC 7323 section 4.3), and when it was set in [`PAWS`](super::stamps) units.
     pub(super) ts_recent: u32,
     pub(super) ts_recent_at: u32,
     /// What our clock is ahead of the stack's in timestamps (RFC 7323 section 5.4).
     pub(super) ts_offset: u32,
-
-    pub(super) congestion: Congestion,
-    /// The number whose acknowledgement is timed, and since when.
-    pub(super) timed: Seq,
-    pub(super) timed_at: Deadline,
-    /// What is being done about a loss, until this number is acknowledged.
-    pub(super) recovery: Recovery,
-    pub(super) recover: Seq,
-    /// Duplicate acknowledgements in a row.
-    pub(super) duplicates: u8,
-    /// Challenge acknowledgements that may still be sent in this while, and which it is (RFC 5961 section 7).
-    pub(super) challenges: u8,
-    pub(super) challenges_at: u8,
-    /// Without selective acknowledgements: bytes that have left the network, as duplicate ones say.
-    pub(super) left: u16,
-    pub(super) scoreboard: Scoreboard,
-    /// What congestion control was before the last loss.
-    pub(super) before: Before,
-    /// What was sent before it slowed down for congestion that the peer told of.
-    pub(super) ecn_recover: Seq,
-    /// Keep-alive probes without an answer.
-    pub(super) probes: u8,
-    /// Time-outs in a row, or probes without an answer.
-    pub(super) retries: u8,
 
     /// Retransmission or zero-window probe.
     pub(super) retransmit_at: Deadline,
@@ -182,6 +180,14 @@ pub struct Connection {
     pub(super) pace_at: Deadline,
     /// When the last time the peer acknowledged something new, for the user time-out.
     pub(super) progress_at: Deadline,
+    pub(super) timed_at: Deadline,
+
+    pub(super) receive: Receive,
+    pub(super) congestion: Congestion,
+    pub(super) scoreboard: Scoreboard,
+    /// What congestion control was before the last loss.
+    pub(super) before: Before,
+    pub(super) ends: Endpoints,
 }
 
 impl Connection {
@@ -305,8 +311,14 @@ impl Connection {
         }
     }
 
+    /// How long to wait for an acknowledgement.
+    #[cfg_attr(target_os = "none", inline(never))]
+    pub(super) fn timeout(&self, config: &TcpConfig) -> Duration {
+        self.congestion.rtt().timeout(&self.limits(config))
+    }
+
     /// Bounds of the retransmission timer: RFC 6298 (5.7) starts with at least 3 s where a SYN was lost.
-    pub(super) fn limits(&self, config: &TcpConfig) -> RttLimits {
+    fn limits(&self, config: &TcpConfig) -> RttLimits {
         let mut limits = config.timer;
         if self.flags.syn_lost && self.state.is_synchronized() {
             limits.initial = limits.initial.max(AFTER_LOST_SYN);
@@ -354,8 +366,10 @@ impl Connection {
     }
 
     /// The earliest of its deadlines.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        let all = [self.retransmit_at, self.ack_at, self.end_at, self.pace_at];
-        crate::time::earliest(all.iter().filter_map(|deadline| deadline.get()))
+    pub(super) fn deadline(&self) -> Instant {
+        let transmission = self.retransmit_at.or_never().min(self.ack_at.or_never());
+        transmission
+            .min(self.end_at.or_never())
+            .min(self.pace_at.or_never())
     }
 }

@@ -454,7 +454,6 @@ impl Connection {
             self.finish(cx, None);
             return Answer::Reset;
         }
-        self.flags.output = true;
         let fin_at = segment.seq + segment.data_len;
         // A FIN beyond the window, or behind another, is none.
         let fits = fin_at.le(self.rcv_nxt + self.window(storage.len()));
@@ -483,6 +482,8 @@ impl Connection {
         if self.flags.fin_known && self.fin_at == self.rcv_nxt {
             self.hear_fin(cx, config);
         }
+        // Else it lets nothing go.
+        self.flags.output |= self.flags.ack_now;
         Answer::Taken
     }
 

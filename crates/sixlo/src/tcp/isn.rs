@@ -30,6 +30,7 @@ impl IsnSource {
     }
 
     /// The initial sequence number of a connection that begins now (RFC 9293 section 3.4.1: `ISN = M + F(..)`).
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn isn(&self, now: Instant, local: (Ipv6Addr, u16), remote: (Ipv6Addr, u16)) -> Seq {
         let clock = (now.as_micros() / 4) as u32;
         Seq(self.hash(local, remote) as u32) + clock

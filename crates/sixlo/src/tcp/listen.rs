@@ -90,8 +90,8 @@ impl HalfOpen {
     };
 
     /// When it wants to be sent again.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.again_at.get()
+    pub(super) fn deadline(&self) -> Instant {
+        self.again_at.or_never()
     }
 
     fn wait(&mut self, now: Instant, config: &TcpConfig) {

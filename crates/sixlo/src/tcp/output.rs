@@ -99,6 +99,9 @@ impl Connection {
         match draft.build(cx, PktId::NONE) {
             Ok(packet) => {
                 self.sent(cx.now, config, &plan, window);
+                // Nothing more is to be looked for where all has been sent, which is what most segments leave.
+                let unsent = self.queued(&cx.core.buf) > self.nxt - self.una || self.state.sends_fin();
+                self.flags.output = unsent || self.recovery != Recovery::None || self.flags.keep_probe;
                 Some(packet)
             }
             Err(_) => {
@@ -337,8 +340,11 @@ impl Connection {
     /// The time to the next probe: that of a retransmission, within bounds.
     pub(super) fn arm_persist(&mut self, now: Instant, config: &TcpConfig) {
         let [shortest, longest] = config.persist;
-        let rtt = self.congestion.rtt().timeout(&self.limits(config));
-        let wait = rtt.times(1 << self.retries.min(10)).max(shortest).min(longest);
+        let wait = self
+            .timeout(config)
+            .times(1 << self.retries.min(10))
+            .max(shortest)
+            .min(longest);
         self.flags.persisting = true;
         self.retransmit_at = Deadline::at(now + wait);
     }
@@ -363,7 +369,7 @@ impl Connection {
     }
 
     /// The application has read so much that the peer should know (RFC 9293 section 3.8.6.2.2).
-    fn window_opened(&self, storage_len: usize) -> bool {
+    pub(super) fn window_opened(&self, storage_len: usize) -> bool {
         let promised = self.promised();
         let more = self.receive_room(storage_len).saturating_sub(promised);
         self.state.may_receive()

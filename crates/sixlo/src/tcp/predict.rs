@@ -65,8 +65,8 @@ impl Connection {
                 buf.copy_out(packet, segment.data_at + offset, room);
             });
         self.rcv_nxt = self.receive.next();
-        self.flags.output = true;
         self.delay_ack(cx.now, config);
+        self.flags.output |= self.flags.ack_now;
         true
     }
 }

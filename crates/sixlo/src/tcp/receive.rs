@@ -16,10 +16,12 @@ mod tests;
 const CAPACITY_MAX: usize = u16::MAX as usize;
 
 /// Bytes of data for which a store of `len` bytes has room: eight ninths, the rest are the bits.
+#[cfg_attr(target_os = "none", inline(never))]
 pub const fn capacity(len: usize) -> usize {
-    // 8 n / 9, without overflow.
-    let data = len / 9 * 8 + len % 9 * 8 / 9;
-    if data < CAPACITY_MAX { data } else { CAPACITY_MAX }
+    // More is of no use, and what is left does not overflow.
+    const USED_MAX: usize = (CAPACITY_MAX * 9).div_ceil(8);
+    let used = if len < USED_MAX { len } else { USED_MAX };
+    used * 8 / 9
 }
 
 /// A store taken apart.

@@ -14,18 +14,19 @@ impl Deadline {
 
     /// Set to this instant.
     pub(super) const fn at(at: Instant) -> Self {
-        // One more than the time, so that 0 is free.
-        let stored = at.as_micros().saturating_add(1);
+        // The complement: so the instant that never comes is all-zero bits.
+        let stored = !at.as_micros();
         Self([(stored >> 32) as u32, stored as u32])
     }
 
     /// When, if it is set.
-    pub(super) const fn get(self) -> Option<Instant> {
-        let stored = (self.0[0] as u64) << 32 | self.0[1] as u64;
-        match stored {
-            0 => None,
-            stored => Some(Instant::from_micros(stored - 1)),
-        }
+    pub(super) fn get(self) -> Option<Instant> {
+        self.or_never().unless_never()
+    }
+
+    /// When, or never if it is not set: later than anything.
+    pub(super) const fn or_never(self) -> Instant {
+        Instant::from_micros(!((self.0[0] as u64) << 32 | self.0[1] as u64))
     }
 
     /// Whether it is set.
@@ -35,6 +36,6 @@ impl Deadline {
 
     /// Whether it is set and has come.
     pub(super) fn is_due(self, now: Instant) -> bool {
-        self.get().is_some_and(|at| at <= now)
+        self.or_never() <= now
     }
 }

@@ -3,7 +3,7 @@
 
 use super::seq::Seq;
 use super::{Flags, OPTIONS_LEN_MAX};
-use crate::wire::{ParseError, put};
+use crate::wire::ParseError;
 
 #[cfg(test)]
 mod tests;
@@ -167,20 +167,12 @@ impl Options {
 
     /// How many SACK blocks fit beside the other options (RFC 2018 section 3): 4, or 3 beside timestamps.
     pub const fn sack_room(&self) -> usize {
-        // Every option but this one takes an even number of bytes; two no-operations or none are before it.
-        let before = self.len_before_sack();
-        let head = before + 2 - (before % 4) + 2;
-        OPTIONS_LEN_MAX.saturating_sub(head) / SACK_BLOCK_LEN
+        (WORDS_MAX - 1 - self.words_before_sack()) / 2
     }
 
-    /// Bytes of the options in front of SACK.
-    const fn len_before_sack(&self) -> usize {
-        let len = self.mss.is_some() as usize * MSS_LEN as usize
-            + self.sack_permitted as usize * SACK_PERMITTED_LEN as usize;
-        match self.timestamps {
-            Some(_) => len + 2 - len % 4 + TIMESTAMPS_LEN as usize,
-            None => len,
-        }
+    /// Words of the options in front of SACK, without a SACK permission that shares the next word with what follows.
+    const fn words_before_sack(&self) -> usize {
+        self.mss.is_some() as usize + 3 * self.timestamps.is_some() as usize
     }
 
     /// The SACK blocks that are written.
@@ -191,12 +183,11 @@ impl Options {
 
     /// Bytes that the options take, a multiple of 4.
     pub fn emit_len(&self) -> usize {
-        let before = self.len_before_sack();
-        let len = match self.written_blocks().len() {
-            0 => before,
-            blocks => before + 2 - before % 4 + 2 + SACK_BLOCK_LEN * blocks,
+        let behind = match self.written_blocks().len() {
+            0 => usize::from(self.sack_permitted && self.timestamps.is_none()),
+            blocks => 1 + 2 * blocks,
         };
-        len.next_multiple_of(4)
+        4 * (self.words_before_sack() + behind)
     }
 
     /// Writes the options in front of `out` and says how long they are: a multiple of 4, at most [`OPTIONS_LEN_MAX`].
@@ -209,37 +200,51 @@ impl Options {
     ///
     /// [`ParseError::NoRoom`].
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, ParseError> {
-        let room = out.len();
-        let mut rest = out;
-        let out = &mut rest;
+        let len = self.emit_len();
+        let room = out.get_mut(..len).ok_or(ParseError::NoRoom)?;
+        let mut words = room.as_chunks_mut().0.iter_mut();
+        let mut put = |word: u32| {
+            if let Some(room) = words.next() {
+                *room = word.to_be_bytes();
+            }
+        };
         if let Some(mss) = self.mss {
-            let [high, low] = mss.to_be_bytes();
-            put(out, [MSS, MSS_LEN, high, low])?;
+            put(MSS_HEAD | u32::from(mss));
         }
-        if self.sack_permitted {
-            put(out, [SACK_PERMITTED, SACK_PERMITTED_LEN])?;
-        }
+        // The first half of the next word.
+        let mut half = if self.sack_permitted { PERMISSION } else { NOPS };
         if let Some(Timestamps { value, echo }) = self.timestamps {
-            align(room, out)?;
-            put(out, [TIMESTAMPS, TIMESTAMPS_LEN])?;
-            put(out, value.to_be_bytes())?;
-            put(out, echo.to_be_bytes())?;
+            put(half | TIMESTAMPS_HEAD);
+            put(value);
+            put(echo);
+            half = NOPS;
         }
         let blocks = self.written_blocks();
         if !blocks.is_empty() {
-            align(room, out)?;
-            put(out, [SACK, (2 + SACK_BLOCK_LEN * blocks.len()) as u8])?;
+            put(half | (SACK_HEAD + (SACK_BLOCK_LEN * blocks.len()) as u32));
             for block in blocks {
-                put(out, block.left.0.to_be_bytes())?;
-                put(out, block.right.0.to_be_bytes())?;
+                put(block.left.0);
+                put(block.right.0);
             }
+        } else if half == PERMISSION {
+            // With the end of the list.
+            put(half);
         }
-        if !(room - out.len()).is_multiple_of(4) {
-            put(out, [END, 0])?;
-        }
-        Ok(room - out.len())
+        Ok(len)
     }
 }
+
+/// Words that all options take at most.
+const WORDS_MAX: usize = OPTIONS_LEN_MAX / 4;
+
+/// Halves of words: two no-operations, and a SACK permission.
+const NOPS: u32 = (NOP as u32) << 24 | (NOP as u32) << 16;
+const PERMISSION: u32 = (SACK_PERMITTED as u32) << 24 | (SACK_PERMITTED_LEN as u32) << 16;
+
+/// Kinds and lengths: in the first half of a word, and in the second; that of SACK without its blocks.
+const MSS_HEAD: u32 = (MSS as u32) << 24 | (MSS_LEN as u32) << 16;
+const TIMESTAMPS_HEAD: u32 = (TIMESTAMPS as u32) << 8 | TIMESTAMPS_LEN as u32;
+const SACK_HEAD: u32 = (SACK as u32) << 8 | 2;
 
 /// The data of a timestamps option.
 const fn timestamps([a, b, c, d, e, f, g, h]: [u8; 8]) -> Timestamps {
@@ -247,13 +252,4 @@ const fn timestamps([a, b, c, d, e, f, g, h]: [u8; 8]) -> Timestamps {
         value: u32::from_be_bytes([a, b, c, d]),
         echo: u32::from_be_bytes([e, f, g, h]),
     }
-}
-
-/// Writes two no-operations if the next option would begin on a boundary of 4 bytes, its numbers then not. All options
-/// have an even number of bytes.
-fn align(room: usize, out: &mut &mut [u8]) -> Result<(), ParseError> {
-    if (room - out.len()).is_multiple_of(4) {
-        put(out, [NOP, NOP])?;
-    }
-    Ok(())
 }
