@@ -69,7 +69,10 @@ async function start() {
   const controls = new Controls({
     duration: source.duration,
     speed: 1,
-    changed: () => {},
+    changed: () => {
+      // At the end it begins anew.
+      if (controls.playing && model.time >= source.duration) source.seek(0);
+    },
     seek: (time) => source.seek(time),
   });
   let panel = null;

@@ -129,6 +129,7 @@ export class Panel {
     const log = make("ol", { class: "log", tabindex: "0", "aria-label": "What the node did last, the latest first" },
       ...detail.log.reverse().map(([at, text, good]) => make("li", {},
         make("time", {}, clock(at, 4)), make("span", { class: ["bad", "", "good"][good + 1] }, text))));
+    const scrolled = this.detail.querySelector(".log")?.scrollTop ?? 0;
     this.detail.replaceChildren(
       ...(neighbors.length === 0 ? [] : [make("h3", {}, "Neighbours: frames that arrived"), make("table", {},
         make("thead", {}, make("tr", {}, make("th", {}, "Node"), make("th", { class: "words" }, "to it"), make("th", { class: "words" }, "from it"))),
@@ -140,6 +141,7 @@ export class Panel {
       ...reasons("Dropped by the stack, by reason", detail.drops),
       ...(detail.log.length === 0 ? [] : [make("h3", {}, "Last events"), log]),
     );
+    log.scrollTop = scrolled;
   }
 }
 

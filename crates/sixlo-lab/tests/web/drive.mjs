@@ -107,7 +107,7 @@ async function replay() {
 
   // As fast as possible, to the end, where it stands.
   await seek(length * 0.5);
-  await page.evaluate(() => window.sixlo.controls.setSpeed(Infinity));
+  await page.evaluate(() => { window.sixlo.controls.setSpeed(Infinity); window.sixlo.controls.play(true); });
   await until(() => !window.sixlo.controls.playing);
   const totals = await page.evaluate(() => window.sixlo.model.totals);
   assert.equal(totals.delivered + totals.lost, totals.sent, "in the end everything has met its end");
