@@ -213,8 +213,7 @@ impl Tcp<'_> {
 
     /// Bytes that may still be handed over.
     pub fn room(&mut self, buf: &PktBuf<'_>, id: ConnectionId) -> Result<usize, TcpError> {
-        let place = self.writable(id)?;
-        let (connection, _, config) = self.connection(place).ok_or(TcpError::NotOpen)?;
+        let (connection, config) = self.writable(id)?;
         Ok(connection.send_room(buf, config))
     }
 
