@@ -72,6 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         holes.extend(hole(requirement, &known));
     }
+    holes.extend(unnumbered(&list.requirement));
     let tested = chosen
         .iter()
         .filter(|requirement| !requirement.tests.is_empty())
@@ -95,6 +96,29 @@ fn hole(requirement: &Requirement, known: &BTreeSet<String>) -> Option<String> {
     }
     let missing = requirement.tests.iter().find(|test| !known.contains(*test))?;
     Some(format!("{place}: there is no test {missing}"))
+}
+
+/// RFCs that number what they require, and how many numbers they give.
+const NUMBERED: [(u16, u16); 1] = [(9293, 69)];
+
+/// Numbers that stand at no requirement, or at several.
+fn unnumbered(all: &[Requirement]) -> Vec<String> {
+    let mut holes = Vec::new();
+    for (rfc, most) in NUMBERED {
+        for number in 1..=most {
+            let name = format!("(MUST-{number})");
+            let times = all
+                .iter()
+                .filter(|requirement| requirement.rfc == rfc && requirement.text.contains(&name))
+                .count();
+            if times != 1 {
+                holes.push(format!(
+                    "{LIST}: RFC {rfc} MUST-{number} stands there {times} times"
+                ));
+            }
+        }
+    }
+    holes
 }
 
 /// The names of all test functions in the sources below a folder.
@@ -149,6 +173,22 @@ mod tests {
         assert!(hole(&requirement(&[], Some("because")), &known).is_none());
         assert!(hole(&requirement(&["it_does"], None), &known).is_none());
         assert!(hole(&requirement(&["it_did"], Some("because")), &known).is_some());
+    }
+
+    #[test]
+    fn each_number_of_an_rfc_that_numbers_stands_at_one_requirement() {
+        let all = |numbers: std::ops::RangeInclusive<u16>| -> Vec<Requirement> {
+            let numbered = |number| Requirement {
+                rfc: 9293,
+                text: format!("It does (MUST-{number})."),
+                ..requirement(&[], None)
+            };
+            numbers.map(numbered).collect()
+        };
+        assert!(unnumbered(&all(1..=69)).is_empty());
+        assert_eq!(unnumbered(&all(1..=67)).len(), 2);
+        let twice: Vec<Requirement> = all(1..=69).into_iter().chain(all(7..=7)).collect();
+        assert_eq!(unnumbered(&twice).len(), 1);
     }
 
     #[test]

@@ -329,3 +329,12 @@ fn small_writes_leave_room_for_their_acknowledgements() {
     assert_eq!(t.try_write(1), Ok(1));
     t.run_until(super::tcp::at(100) + Duration::from_millis(1));
 }
+
+/// RFC 9293 section 3.1 (MUST-1).
+#[test]
+fn a_window_above_32767_is_not_negative() {
+    let mut t = Trace::established(|_| ());
+    send!(t, 0, ". 1 ack 1 win 65535");
+    t.write(100);
+    recv!(t, 0, "P. 1(100) ack 1");
+}

@@ -502,3 +502,14 @@ fn a_place_that_the_application_has_is_not_given_away() {
     let opened = t.stack.tcp_connect(t.now, (addr(2), 99), &mut ());
     assert_eq!(opened, Err(TcpError::NoConnection));
 }
+
+/// RFC 9293 section 3.9.1.1 (MUST-41, MUST-42).
+#[test]
+fn a_port_is_listened_on_while_a_connection_is_opened_from_it() {
+    let mut t = Trace::connecting(|_| ());
+    recv!(t, 0, "S 0");
+    assert!(t.stack.tcp_listen(OWN_PORT, 1).is_ok());
+    send!(t, 0, "S. 0 ack 1 win 4096");
+    recv!(t, 0, ". 1 ack 1");
+    assert_eq!(t.state(), State::Established);
+}

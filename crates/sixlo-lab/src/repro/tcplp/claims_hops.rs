@@ -45,23 +45,33 @@ pub(super) fn delays(findings: &Findings<'_>) -> Claim {
     let loss = |delay| losses(findings, at(3, delay));
     let (zero, thirty) = (loss(0), loss(30));
     let standard = |delay| losses(findings, at(3, delay).with(Setup::StandardLink));
+    let heard = |delay| losses(findings, at(3, delay).with(Setup::NothingHidden));
     parts.push(part(
         "segment loss over 3 hops",
         "6 % at 0 ms, below 1 % from 30 ms on",
         format!(
-            "{} at 0 ms, {} at 30 ms; {} and {} with the standard link",
+            "{} at 0 ms, {} at 30 ms; {} and {} with the standard link, {} and {} where no terminal is hidden",
             percent(&zero),
             percent(&thirty),
             percent(&standard(0)),
-            percent(&standard(30))
+            percent(&standard(30)),
+            percent(&heard(0)),
+            percent(&heard(30))
         ),
         worst([above(&zero, &thirty), above(&bar(&thirty, 0.01), &thirty)]),
     ));
     let (zero, thirty) = (goodput(at(3, 0)), goodput(at(3, 30)));
+    let none_hidden = |delay| goodput(at(3, delay).with(Setup::NothingHidden));
     parts.push(part(
         "goodput over 3 hops",
         "almost the same at 0 and 30 ms: within a tenth",
-        format!("{} and {}", kbps(&zero), kbps(&thirty)),
+        format!(
+            "{} and {}; {} and {} where no terminal is hidden",
+            kbps(&zero),
+            kbps(&thirty),
+            kbps(&none_hidden(0)),
+            kbps(&none_hidden(30))
+        ),
         worst([
             not_above(&thirty, &super::claims::times(&zero, 1.1)),
             not_above(&zero, &super::claims::times(&thirty, 1.1)),
@@ -86,9 +96,10 @@ pub(super) fn windows(findings: &Findings<'_>) -> Claim {
             "window over 3 hops at 0 ms",
             "almost always maxed out (capped at the send buffer)",
             format!(
-                "{} of the time, {} at 40 ms",
+                "{} of the time, {} at 40 ms; {} at 0 ms where no terminal is hidden",
                 percent(&full(0)),
-                percent(&full(40))
+                percent(&full(40)),
+                percent(&full_windows(findings, at(3, 0).with(Setup::NothingHidden)))
             ),
             above(&full(0), &bar(&full(0), 0.8)),
         ),

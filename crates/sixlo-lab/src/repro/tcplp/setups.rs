@@ -1,6 +1,6 @@
 //! The set-up of sections 6 and 7 as runs: T-A.
 
-use sixlo_sim::config::{Bulk, Config, Cpu, Mac, NodeSet, Radio, Timer};
+use sixlo_sim::config::{Bulk, Config, Cpu, Mac, Medium, NodeSet, Radio, Timer};
 
 use crate::repro::Extent;
 use crate::repro::fragment_forwarding::setups::base;
@@ -23,6 +23,8 @@ pub(super) enum Setup {
     StandardLink,
     /// CSMA/CA and link retries in the radio, which is deaf while it backs off.
     HardwareCsma,
+    /// Nodes sense and disturb the neighbours of their neighbours, too, so that no terminal is hidden.
+    NothingHidden,
     /// A processor that is as slow as a RIOT node was measured to be by others (Lenders et al. 2021, section IV-C).
     SlowProcessor,
 }
@@ -34,6 +36,7 @@ impl Setup {
             Self::IdealRadio => "ideal-radio",
             Self::StandardLink => "standard-link",
             Self::HardwareCsma => "hardware-csma",
+            Self::NothingHidden => "nothing-hidden",
             Self::SlowProcessor => "slow-processor",
         }
     }
@@ -48,6 +51,11 @@ impl Setup {
                 config.mac = Mac::default();
                 if let Radio::At86rf23x(radio) = &mut config.radio {
                     radio.hardware_csma = true;
+                }
+            }
+            Self::NothingHidden => {
+                if let Medium::Disc(disc) = &mut config.medium {
+                    disc.interference_range_m = 2.0 * disc.range_m;
                 }
             }
             Self::SlowProcessor => config.cpu = Cpu::RiotM3,
@@ -160,6 +168,25 @@ impl At {
         ]
     }
 
+    /// Whether a claim or a figure shows it; the rest is for whoever wants to know more.
+    fn is_shown(self) -> bool {
+        let direction = self.direction;
+        match (self.varied, self.setup) {
+            (Varied::Mss, _) => self.hops == 1,
+            (Varied::Buffer, setup) => {
+                self.hops == 1 && (setup != Setup::IdealRadio || direction == Direction::Up)
+            }
+            (Varied::Delay, Setup::Paper) if direction == Direction::Down => self.value == 40,
+            (Varied::Delay, Setup::IdealRadio) if direction == Direction::Down => false,
+            (Varied::Delay, Setup::Paper | Setup::IdealRadio) => {
+                matches!(self.hops, 1 | 3) || matches!(self.value, 0 | 40)
+            }
+            (Varied::Delay, Setup::HardwareCsma) => self.hops == 1,
+            (Varied::OneSegment | Varied::OneSegmentBothEnds, setup) => setup != Setup::IdealRadio,
+            (Varied::Delay | Varied::MssInFixedBuffers, _) => true,
+        }
+    }
+
     fn config(self, base: &Config, extent: &Extent) -> Config {
         let mut config = base.clone();
         self.setup.apply(&mut config);
@@ -209,8 +236,8 @@ impl At {
 /// The option of timestamps in a segment (RFC 7323 appendix A).
 const STAMPS_BYTES: u16 = 12;
 
-/// All points.
-pub(super) fn points() -> Vec<At> {
+/// All points, or those that a claim or a figure shows.
+pub(super) fn points(extent: &Extent) -> Vec<At> {
     use Direction::{Down, Up};
     let mut points = Vec::new();
     let mut add = |setup, varied, direction, hops: &[u16], values: &[u16]| {
@@ -248,7 +275,9 @@ pub(super) fn points() -> Vec<At> {
         &[1, 2, 3, 4],
         &[0, 30, 40],
     );
+    add(Setup::NothingHidden, Varied::Delay, Up, &[3, 4], &[0, 30, 40]);
     add(Setup::HardwareCsma, Varied::Delay, Up, &[1, 2, 3, 4], &[0]);
+    points.retain(|at| !extent.quick || at.is_shown());
     points
 }
 
@@ -283,7 +312,7 @@ pub(super) fn scenario(extent: &Extent) -> Scenario {
             ..Output::default()
         },
         axes: AXES.map(str::to_owned).to_vec(),
-        points: points().into_iter().map(point).collect(),
+        points: points(extent).into_iter().map(point).collect(),
         seeds,
         text: TEXT.to_owned(),
     }
