@@ -22,6 +22,7 @@ const fn csma_default() -> CsmaParams {
         max_backoffs: 4,
         max_retries: 3,
         retry_delay_max: sixlo::time::Duration::ZERO,
+        retry_busy: false,
     }
 }
 
