@@ -25,7 +25,7 @@ use crate::wire::addr::LinkAddr;
 use crate::wire::iphc::{Compressed, Link};
 use crate::wire::lowpan::rfrag::{Rfrag, RfragAck};
 pub(in crate::lowpan) use inbound::Inbounds;
-use sender::{Need, Shot};
+use sender::Need;
 pub(in crate::lowpan) use transfer::Transfers;
 
 /// Whether recovery is compiled in.
@@ -92,25 +92,11 @@ impl Lowpan<'_> {
         let (transfers, config, params) = self.transfers.parts();
         let entry = transfers.get_mut(place).ok_or(Reason::RecoverGivenUp)?;
         entry.shot = entry.sender.shoot(cx.now, entry.window(&config), room, &config);
-        let (tag, total) = (entry.tag, entry.sender.total());
-        let shift = entry.shift;
-        let header = match entry.shot.ok_or(Reason::RecoverGivenUp)? {
-            Shot::Abort => Rfrag::abort(tag),
-            Shot::Fragment {
-                sequence,
-                ack_request,
-            } => {
-                let (start, size) = entry.sender.piece(sequence).ok_or(Reason::RecoverGivenUp)?;
-                Rfrag {
-                    congested: false,
-                    tag,
-                    ack_request,
-                    sequence,
-                    size,
-                    offset: if sequence == 0 { total } else { start },
-                }
-            }
-        };
+        let (tag, shift) = (entry.tag, entry.shift);
+        let header = entry
+            .shot
+            .and_then(|shot| entry.sender.header(shot, tag))
+            .ok_or(Reason::RecoverGivenUp)?;
         entry.report(cx, &params, &Report::Sent { size: 1 });
         header.emit(head).map_err(|_| Reason::DatagramTooLarge)?;
         let body = body

@@ -217,14 +217,24 @@ impl Sender {
         self.geometry = geometry;
     }
 
-    /// Bytes of the compressed datagram.
-    pub(super) const fn total(&self) -> u16 {
-        self.geometry.total
-    }
-
-    /// Where a fragment begins in the compressed datagram, and its length, in bytes.
-    pub(super) fn piece(&self, sequence: u8) -> Option<(u16, u16)> {
-        self.geometry.piece(sequence)
+    /// The header of what goes into the next frame, under a tag (RFC 8931 section 5.1).
+    pub(super) fn header(&self, shot: Shot, tag: u8) -> Option<Rfrag> {
+        let Shot::Fragment {
+            sequence,
+            ack_request,
+        } = shot
+        else {
+            return Some(Rfrag::abort(tag));
+        };
+        let (start, size) = self.geometry.piece(sequence)?;
+        Some(Rfrag {
+            congested: false,
+            tag,
+            ack_request,
+            sequence,
+            size,
+            offset: if sequence == 0 { self.geometry.total } else { start },
+        })
     }
 
     /// What the datagram waits for.

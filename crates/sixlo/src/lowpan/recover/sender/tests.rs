@@ -421,7 +421,10 @@ fn xr3_fragments_that_became_too_long_go_again_under_unused_numbers() {
         sequence: 6,
         ack_request: false,
     };
-    assert_eq!((narrow, bench.sender.piece(6)), (expected, Some((273, 90))));
+    assert_eq!(
+        (narrow, bench.sender.geometry.piece(6)),
+        (expected, Some((273, 90)))
+    );
     bench.settle(narrow, true);
     let mut starts = [273].to_vec();
     while let Some(Shot::Fragment {
@@ -429,10 +432,10 @@ fn xr3_fragments_that_became_too_long_go_again_under_unused_numbers() {
         ack_request,
     }) = bench.sender.shoot(bench.now, 32, ROOM - 4, &CONFIG)
     {
-        let (start, len) = bench.sender.piece(sequence).expect("a fragment");
+        let (start, len) = bench.sender.geometry.piece(sequence).expect("a fragment");
         assert!(sequence > 6 && len <= 90);
         starts.push(start);
-        assert_eq!(ack_request, start + len == bench.sender.total());
+        assert_eq!(ack_request, start + len == bench.sender.geometry.total);
     }
     assert_eq!(starts, [273, 363, 453, 543]);
     assert_eq!(bench.ack(Bitmap::FULL).map(|news| news.acked), Ok(4));
@@ -499,7 +502,7 @@ proptest! {
                     // Nothing to send though a frame was wanted: only if the attempt ended with it.
                     prop_assert!(shot.is_some() || !matches!(bench.sender.need(), Need::Frame(_)));
                     if let Some(Shot::Fragment { sequence, .. }) = shot {
-                        let len = bench.sender.piece(sequence).map_or(0, |(_, len)| len);
+                        let len = bench.sender.geometry.piece(sequence).map_or(0, |(_, len)| len);
                         prop_assert!(len > 0 && len + 6 <= room);
                         if sent && arrives {
                             bench.received.0 |= Bitmap::of(sequence).0;
