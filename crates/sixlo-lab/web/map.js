@@ -252,10 +252,13 @@ export class MapView {
 
   drawMarks(context, speed) {
     const trail = MARK_MS * 1000 * speed;
-    for (const { at, node, what } of this.model.marksInSight(trail, 200)) {
-      if (what === 0 || what > 2) continue;
+    const shown = new Set();
+    // The latest come first, and of each kind a node shows one.
+    for (const { at, node, what } of this.model.marksInSight(trail, 2000)) {
       const place = this.at.get(node);
-      if (!place) continue;
+      const key = 3 * node + what;
+      if (what === 0 || what > 2 || !place || shown.has(key)) continue;
+      shown.add(key);
       const age = (this.model.time - at) / Math.max(trail, 1);
       context.globalAlpha = 0.9 * (1 - age);
       context.strokeStyle = colour(what === 1 ? "good" : "bad");
