@@ -375,20 +375,3 @@ fn recoverable_fragments_that_fall_back_or_are_dropped_are_counted() {
     let (delivered, fallen, refused) = fallbacks(&config);
     assert!(delivered == 0 && fallen == 0 && refused >= 5, "{refused}");
 }
-
-/// Where the table of forwarded datagrams has no place, each forwarder puts them together; and what it drops is on record.
-#[test]
-fn recoverable_fragments_that_fall_back_or_are_dropped_are_counted() {
-    let mut config = chain(600, 5);
-    config.stack.strategy = crate::config::Strategy::Recover;
-    config.stack.vrb_entries = 0;
-    let fallbacks = |config: &Config| {
-        let result = run(config, 1, &mut ()).unwrap();
-        let unknown = result.nodes[1].stack.drops[Reason::ReassemblyFull.place()];
-        (result.delivered().0, result.nodes[1].stack.fallbacks, unknown)
-    };
-    assert_eq!(fallbacks(&config), (5, 5, 0));
-    config.stack.reassembly_entries = 0;
-    let (delivered, fallen, refused) = fallbacks(&config);
-    assert!(delivered == 0 && fallen == 0 && refused >= 5, "{refused}");
-}
