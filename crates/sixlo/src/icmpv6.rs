@@ -10,8 +10,8 @@ use crate::time::{Duration, Instant};
 use crate::trace::{Module, PktId, Reason, Sink};
 use crate::udp;
 use crate::wire::checksum::Checksum;
-use crate::wire::icmpv6::{HEADER_LEN, Message, Problem, QUOTE_LEN_MAX, header_len};
-use crate::wire::ipv6::{self, Ecn, Kind, NextHeader, TrafficClass};
+use crate::wire::icmpv6::{ErrorMessage, HEADER_LEN, QUOTE_LEN_MAX, header_len};
+use crate::wire::ipv6::{self, Kind, NextHeader};
 use crate::wire::ipv6_ext;
 
 #[cfg(test)]
@@ -19,6 +19,8 @@ mod tests;
 
 /// The type of a redirect (RFC 4861 section 4.5), which no error may answer (RFC 4443 section 2.4 (e.2)).
 const REDIRECT: u8 = 137;
+/// ECN in the second byte of an IPv6 header (RFC 3168 section 5).
+const ECN: u8 = 0b0011_0000;
 /// The type of an echo request.
 const ECHO_REQUEST: u8 = 128;
 /// The type of an echo reply.
@@ -104,29 +106,20 @@ impl Icmpv6 {
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         packet: &Pkt,
-        message: Message,
+        message: ErrorMessage,
         own: impl Fn(&Ipv6Addr) -> bool,
     ) -> Option<Pkt> {
         let marked = cx.core.buf.marked(packet);
         cx.core.buf.unmark(packet, marked);
-        let header = ipv6_header(&cx.core.buf, packet)?;
-        if !may_answer(&cx.core.buf, packet, &header, message) || !self.take_token(cx.now) {
+        let mut about = About::of(&cx.core.buf, packet)?;
+        if !may_answer(&cx.core.buf, packet, &about, message) || !self.take_token(cx.now) {
             return None;
         }
         let quote_len = cx.core.buf.len(packet).min(QUOTE_LEN_MAX);
-        let head = ipv6::Header {
-            traffic_class: TrafficClass(0),
-            flow_label: 0,
-            payload_len: 0,
-            next_header: NextHeader::ICMPV6,
-            hop_limit: 0,
-            src: if own(&header.dst) {
-                header.dst
-            } else {
-                Ipv6Addr::UNSPECIFIED
-            },
-            dst: header.src,
-        };
+        // Traffic class and label are zero.
+        about.0[..4].copy_from_slice(&[0x60, 0, 0, 0]);
+        let ours = own(&about.dst());
+        let head = about.answer(ours);
         let cause = cx.core.buf.id(packet);
         let iface = cx.core.buf.meta(packet).iface;
         let len = ipv6::HEADER_LEN + HEADER_LEN + quote_len;
@@ -134,7 +127,7 @@ impl Icmpv6 {
             .new_packet(Module::Icmpv6, Class::Transmit, 0, len, PktId::NONE, cause)
             .ok()?;
         cx.core.buf.meta_mut(&error).iface = iface;
-        match write_error(&mut cx.core.buf, &error, packet, &head, message) {
+        match write_error(&mut cx.core.buf, &error, packet, head, message) {
             Ok(()) => Some(error),
             Err(reason) => {
                 let _ended = cx.drop(error, Module::Icmpv6, reason);
@@ -160,10 +153,41 @@ impl Icmpv6 {
     }
 }
 
-/// The IPv6 header of a packet whose cursor has moved on; not on the way of datagrams, so once is enough.
-#[inline(never)]
-fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
-    udp::ipv6_header(buf, packet)
+/// The IPv6 header of the packet that an answer is about.
+struct About([u8; ipv6::HEADER_LEN]);
+
+impl About {
+    fn of(buf: &PktBuf<'_>, packet: &Pkt) -> Option<Self> {
+        udp::header_bytes(buf, packet).map(Self)
+    }
+
+    fn src(&self) -> Ipv6Addr {
+        let [_, _, _, _, _, _, _, _, addresses @ ..] = &self.0;
+        addresses
+            .first_chunk()
+            .copied()
+            .map_or(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_octets)
+    }
+
+    fn dst(&self) -> Ipv6Addr {
+        self.0
+            .last_chunk()
+            .copied()
+            .map_or(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_octets)
+    }
+
+    /// Makes it the header of the answer, as the IPv6 output takes it: from the destination, if that is `ours`, else from an
+    /// address that it chooses.
+    fn answer(&mut self, ours: bool) -> &[u8] {
+        let (src, dst) = (self.src(), self.dst());
+        let [_, _, _, _, _, _, next_header, hop_limit, addresses @ ..] = &mut self.0;
+        (*next_header, *hop_limit) = (NextHeader::ICMPV6.0, 0);
+        let (first, last) = addresses.split_at_mut(16);
+        let own = if ours { dst } else { Ipv6Addr::UNSPECIFIED };
+        first.copy_from_slice(&own.octets());
+        last.copy_from_slice(&src.octets());
+        &self.0
+    }
 }
 
 /// The type of a message, if the message is whole and its checksum right.
@@ -178,31 +202,21 @@ fn check(buf: &PktBuf<'_>, packet: &Pkt) -> Result<u8, Reason> {
 /// Turns an echo request into its reply, over the same bytes (RFC 4443 section 4.2).
 fn echo<S: Sink>(cx: &mut Cx<'_, '_, S>, packet: &Pkt) -> Result<(), Reason> {
     let buf = &mut cx.core.buf;
-    let request = ipv6_header(buf, packet).ok_or(Reason::Icmpv6Malformed)?;
-    if matches!(ipv6::kind(&request.src), Kind::Unspecified | Kind::Multicast) {
+    let mut request = About::of(buf, packet).ok_or(Reason::Icmpv6Malformed)?;
+    if matches!(ipv6::kind(&request.src()), Kind::Unspecified | Kind::Multicast) {
         return Err(Reason::Ipv6Address);
     }
     buf.write_bytes(packet, 0, &[ECHO_REPLY, 0, 0, 0])?;
     write_sum(buf, packet, 0)?;
+    // What congestion the request met is no property of the reply (RFC 3168 section 5).
+    request.0[1] &= !ECN;
     // The reply comes from the address that was asked; for a multicast one the output chooses (section 4.2).
-    let src = if request.dst.is_multicast() {
-        Ipv6Addr::UNSPECIFIED
-    } else {
-        request.dst
-    };
-    let head = ipv6::Header {
-        hop_limit: 0,
-        src,
-        dst: request.src,
-        // What congestion the request met is no property of the reply (RFC 3168 section 5).
-        traffic_class: request.traffic_class.with_ecn(Ecn::NotCapable),
-        next_header: NextHeader::ICMPV6,
-        ..request
-    };
+    let ours = !request.dst().is_multicast();
+    let head = request.answer(ours);
     // Extension headers go; there was a header of IPv6 in front of them.
     buf.unmark(packet, ipv6::HEADER_LEN);
     buf.discard_marked(packet);
-    udp::put_ipv6_header(buf, packet, &head)?;
+    buf.write_bytes(packet, 0, head)?;
     cx.turn_around(packet, Module::Icmpv6);
     Ok(())
 }
@@ -220,10 +234,10 @@ fn write_error(
     buf: &mut PktBuf<'_>,
     error: &Pkt,
     about: &Pkt,
-    head: &ipv6::Header,
-    message: Message,
+    head: &[u8],
+    message: ErrorMessage,
 ) -> Result<(), Reason> {
-    udp::put_ipv6_header(buf, error, head)?;
+    buf.write_bytes(error, 0, head)?;
     buf.write_bytes(error, ipv6::HEADER_LEN, &message.head())?;
     // In steps, because a packet cannot be read and another written at once.
     let (start, mut offset, mut step) = (ipv6::HEADER_LEN + HEADER_LEN, 0, [0; 64]);
@@ -240,30 +254,22 @@ fn write_error(
 }
 
 /// Whether RFC 4443 section 2.4 (e) allows an error about this packet.
-fn may_answer(buf: &PktBuf<'_>, packet: &Pkt, header: &ipv6::Header, message: Message) -> bool {
+fn may_answer(buf: &PktBuf<'_>, packet: &Pkt, header: &About, message: ErrorMessage) -> bool {
     // (e.3) to (e.5): not about a packet to several nodes, except packet too big and unknown options.
-    let to_many = header.dst.is_multicast() || buf.meta(packet).multicast;
-    let excepted = matches!(
-        message,
-        Message::PacketTooBig { .. }
-            | Message::ParameterProblem {
-                problem: Problem::Option,
-                ..
-            }
-    );
+    let to_many = header.dst().is_multicast() || buf.meta(packet).multicast;
     // (e.6): not to a source that is not one node.
     let no_one_node = matches!(
-        ipv6::kind(&header.src),
+        ipv6::kind(&header.src()),
         Kind::Unspecified | Kind::Multicast | Kind::Loopback
     );
-    if (to_many && !excepted) || no_one_node {
+    if (to_many && !message.may_answer_multicast()) || no_one_node {
         return false;
     }
     // (e.1), (e.2): not about an error or a redirect.
     let mut beginning = [0; 128];
     let len = buf.copy_out(packet, ipv6::HEADER_LEN, &mut beginning);
     let beginning = beginning.get(..len).unwrap_or_default();
-    match ipv6_ext::skip(header.next_header, beginning) {
+    match ipv6_ext::skip(NextHeader(header.0[6]), beginning) {
         Ok((NextHeader::ICMPV6, message)) => message
             .first()
             .is_some_and(|kind| *kind >= 128 && *kind != REDIRECT),

@@ -9,7 +9,7 @@ use crate::ground::{Core, Cx};
 use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::{IfaceId, RxInfo};
 use crate::pktbuf::{Class, Meta, Pkt, PktBuf, Queue};
-use crate::time::{Instant, earliest};
+use crate::time::{Instant, sooner};
 use crate::trace::{End, Event, FragmentFate, Module, PktId, Reason, Sink};
 use crate::wire::ParseError;
 use crate::wire::iphc::{self, Context, Contexts, Link};
@@ -38,6 +38,9 @@ use peers::Peers;
 use reassembly::{Fragment, Reassembler, tell};
 use recover::{Inbounds, Transfers};
 use vrb::Vrbs;
+
+/// Whether pages other than the first are known (RFC 8025), and the routing headers in one of them (RFC 8138).
+const PAGES: bool = cfg!(feature = "routing-headers");
 
 /// Expanded headers that a frame usually carries: IPv6 and UDP, with room for one extension header, in bytes.
 const HEADERS_LEN: usize = 96;
@@ -160,13 +163,17 @@ impl<'a> Lowpan<'a> {
 
     /// When [`expire`](Self::expire) wants to be called.
     pub fn deadline(&self) -> Option<Instant> {
-        let deadlines = [
-            self.reassembler.deadline(),
-            self.vrbs.deadline(),
-            self.transfers.deadline(),
-            self.inbounds.deadline(),
-        ];
-        earliest(deadlines.iter().flatten().copied())
+        let mut deadline = self.reassembler.deadline();
+        if forward::HERE {
+            deadline = sooner(deadline, self.vrbs.deadline());
+        }
+        if recover::HERE {
+            deadline = sooner(
+                deadline,
+                sooner(self.transfers.deadline(), self.inbounds.deadline()),
+            );
+        }
+        deadline
     }
 
     /// Gives up the reassemblies, and forgets the forwarded datagrams, whose time is over; and does what is due for those
@@ -519,6 +526,7 @@ fn strip(payload: &[u8]) -> Result<(Dispatch, &[u8]), Reason> {
     let (mut paged, mut routed, mut behind_row) = (false, false, false);
     while let [byte, tail @ ..] = rest {
         match Dispatch::of(*byte, page) {
+            Dispatch::Page(_) if !PAGES => break,
             Dispatch::Page(next) => {
                 page = next;
                 paged |= page != 0;

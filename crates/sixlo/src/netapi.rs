@@ -2,7 +2,7 @@
 
 use crate::pktbuf::{Done, Pkt};
 use crate::trace::Reason;
-use crate::wire::icmpv6::Message;
+use crate::wire::icmpv6::ErrorMessage;
 
 /// What a packet is to the module that it goes to next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,7 +77,7 @@ pub enum Next {
     /// Nowhere: it ends here.
     Drop(Pkt, Reason),
     /// Nowhere: it ends here, and its source is told by an ICMPv6 error where RFC 4443 allows one.
-    Refuse(Pkt, Reason, Message),
+    Refuse(Pkt, Reason, ErrorMessage),
     /// It was kept, queued or ended by the handler.
     Taken(Done),
 }

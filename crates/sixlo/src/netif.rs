@@ -384,7 +384,7 @@ impl<'a> Netif<'a> {
         let packet = iface.current.as_ref()?;
         let (src, dst) = (iface.source(), cx.core.buf.meta(packet.pkt()).link_dst);
         let (link, strategy) = (iface.config.link, iface.config.strategy);
-        if link == LinkKind::Packets {
+        if iface.carries_packets() {
             let head = FrameHead {
                 len: 0,
                 room: out.len(),

@@ -197,7 +197,7 @@ impl<'a> Stack<'a> {
             ipv6: &modules.ipv6,
             netif: &mut modules.netif,
         };
-        let next = if meta.link_src.is_empty() {
+        let next = if LinkKind::Packets.is_here() && meta.link_src.is_empty() {
             modules.lowpan.packet(&mut cx, payload, &meta, &info)
         } else {
             modules.lowpan.frame(&mut cx, &mut ways, payload, &meta, &info)
@@ -250,8 +250,10 @@ impl<'a> Stack<'a> {
             let strategy = head.strategy;
             let body = out.get_mut(head.len..head.len + head.room).unwrap_or_default();
             let piece = match head.link {
-                LinkKind::Ieee802154 => modules.lowpan.cut(&mut cx, packet, &link, strategy, body),
-                LinkKind::Packets => lowpan::whole(&cx.core.buf, packet.pkt(), body),
+                LinkKind::Packets if LinkKind::Packets.is_here() => {
+                    lowpan::whole(&cx.core.buf, packet.pkt(), body)
+                }
+                _ => modules.lowpan.cut(&mut cx, packet, &link, strategy, body),
             };
             match piece {
                 Ok(piece) => {

@@ -90,6 +90,15 @@ pub(crate) fn earliest(instants: impl Iterator<Item = Instant>) -> Option<Instan
     earliest.unless_never()
 }
 
+/// The earlier of two instants, of which one or both may never come.
+#[cfg_attr(target_os = "none", inline(never))]
+pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if one.0 < other.0 { one } else { other }),
+        _ => one.or(other),
+    }
+}
+
 /// The number beside the earliest of some instants, the first of equal ones.
 pub(crate) fn place_of_earliest(instants: impl Iterator<Item = (usize, Instant)>) -> Option<usize> {
     let mut earliest: Option<usize> = None;

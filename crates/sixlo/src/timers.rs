@@ -47,6 +47,14 @@ impl<'a> Timers<'a> {
         }
     }
 
+    /// Arms a timer, or disarms it where there is no instant.
+    pub fn set(&mut self, id: TimerId, at: Option<Instant>) {
+        match at {
+            Some(at) => self.arm(id, at),
+            None => self.disarm(id),
+        }
+    }
+
     /// Disarms a timer; nothing happens if it is not armed.
     pub fn disarm(&mut self, id: TimerId) {
         if let Some(timer) = self.table.get_mut(usize::from(id.0)) {

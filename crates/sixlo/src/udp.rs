@@ -2,7 +2,7 @@
 
 use crate::ground::Cx;
 use crate::netapi::{Msg, Next, Ty};
-use crate::pktbuf::{NoRoom, Pkt, PktBuf};
+use crate::pktbuf::{Pkt, PktBuf};
 use crate::trace::{Reason, Sink};
 use crate::wire::checksum::Checksum;
 use crate::wire::ipv6::{self, NextHeader};
@@ -59,36 +59,16 @@ fn header(datagram: &mut [u8]) -> Result<&mut [u8; HEADER_LEN], Reason> {
 }
 
 /// The IPv6 header at the beginning of a packet whose cursor has moved on.
-#[cfg_attr(target_os = "none", inline(never))]
-#[cfg_attr(not(target_os = "none"), inline)]
+#[inline]
 pub(crate) fn ipv6_header(buf: &PktBuf<'_>, packet: &Pkt) -> Option<ipv6::Header> {
-    ipv6::Header::parse(header_bytes(buf, packet, &mut None)?).ok()
+    ipv6::Header::parse(&header_bytes(buf, packet)?).ok()
 }
 
-/// The same as it lies there, or as a copy if it does not lie in one piece.
+/// Its bytes, whatever they are.
 #[cfg_attr(target_os = "none", inline(never))]
 #[cfg_attr(not(target_os = "none"), inline)]
-fn header_bytes<'b>(
-    buf: &'b PktBuf<'_>,
-    packet: &Pkt,
-    copy: &'b mut Option<[u8; ipv6::HEADER_LEN]>,
-) -> Option<&'b [u8; ipv6::HEADER_LEN]> {
-    let whole = buf.front(packet);
-    if whole.is_none() {
-        *copy = buf.read_back(packet, buf.marked(packet));
-    }
-    whole.or(copy.as_ref())
-}
-
-/// Writes an IPv6 header at the cursor.
-#[cfg_attr(target_os = "none", inline(never))]
-#[cfg_attr(not(target_os = "none"), inline)]
-pub(crate) fn put_ipv6_header(
-    buf: &mut PktBuf<'_>,
-    packet: &Pkt,
-    header: &ipv6::Header,
-) -> Result<(), NoRoom> {
-    buf.write_bytes(packet, 0, &header.emit())
+pub(crate) fn header_bytes(buf: &PktBuf<'_>, packet: &Pkt) -> Option<[u8; ipv6::HEADER_LEN]> {
+    buf.read_back(packet, buf.marked(packet))
 }
 
 /// Whether the checksum is right of a message that goes from the cursor to the end of its packet, of this protocol (RFC
@@ -96,8 +76,7 @@ pub(crate) fn put_ipv6_header(
 #[cfg_attr(target_os = "none", inline(never))]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub(crate) fn is_intact(buf: &PktBuf<'_>, packet: &Pkt, next_header: NextHeader) -> bool {
-    let mut copy = None;
-    let Some([_, _, _, _, _, _, _, _, addresses @ ..]) = header_bytes(buf, packet, &mut copy) else {
+    let Some([_, _, _, _, _, _, _, _, addresses @ ..]) = &header_bytes(buf, packet) else {
         return false;
     };
     let len = buf.len(packet) as u32;

@@ -175,7 +175,7 @@ fn print_lowpan(build: &Build) {
         build.level
     );
     println!(
-        "  {:27}{:>13}{:>13}{:>13}{:>13}{:>13}{:>13}",
+        "  {:27}{:>15}{:>15}{:>15}{:>15}{:>15}{:>15}",
         "ROM / RAM", "sixlo HWR", "sixlo FF", "sixlo SFR", "GNRC HWR", "GNRC FF", "GNRC SFR"
     );
     let row = |name: &str, own: [&[Part]; 3], published: [&str; 3]| {
@@ -185,9 +185,9 @@ fn print_lowpan(build: &Build) {
                 [] => "n/a".to_owned(),
                 _ => cell(image.sum(|part| parts.contains(&part))),
             };
-            print!("{cell:>13}");
+            print!("{cell:>15}");
         }
-        println!("{:>13}{:>13}{:>13}", published[0], published[1], published[2]);
+        println!("{:>15}{:>15}{:>15}", published[0], published[1], published[2]);
     };
     for ((name, published), own) in published::LOWPAN.into_iter().zip(Part::LOWPAN_ROWS) {
         row(name, own, published);
@@ -201,7 +201,7 @@ fn print_lowpan(build: &Build) {
     );
     println!("  {}", published::LOWPAN_ORIGIN);
     for (name, figures) in published::LOWPAN_OTHERS {
-        println!("  {name:27}{figures:>13}");
+        println!("  {name:27}{figures:>15}");
     }
 }
 

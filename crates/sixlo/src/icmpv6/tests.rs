@@ -9,8 +9,8 @@ use crate::sock::MailboxId;
 use crate::stack::tests::net::{IFACE, Net, global, link_local};
 use crate::stack::tests::packets::{checksum, header, icmpv6_packet, packet, udp, udp_packet};
 use crate::wire::addr::LinkAddr;
-use crate::wire::icmpv6::{Header, Unreachable};
-use crate::wire::ipv6::ALL_NODES;
+use crate::wire::icmpv6::{Header, Message, Unreachable};
+use crate::wire::ipv6::{ALL_NODES, Ecn, TrafficClass};
 
 const REQUEST: Message = Message::EchoRequest {
     identifier: 0x1234,

@@ -12,7 +12,7 @@ use crate::pktbuf::{Pkt, PktBuf};
 use crate::time::{Duration, Instant};
 use crate::trace::Reason;
 use crate::wire::addr::common_prefix_len;
-use crate::wire::icmpv6::{Message, Unreachable};
+use crate::wire::icmpv6::{ErrorMessage, Unreachable};
 use crate::wire::ipv6::{HEADER_LEN, Header, NextHeader};
 use crate::wire::ipv6_ext::options::{Opt, Options, Placed};
 use crate::wire::ipv6_ext::routing::RoutingType;
@@ -76,7 +76,7 @@ impl Ipv6<'_> {
         if border.is_inside(&header.dst) != inward || buf.meta(packet).iface == to {
             // For an address of the mesh there is no way but through it, and for others none: the default route of either
             // side would send it to and fro.
-            let message = Message::DestinationUnreachable(Unreachable::NoRoute);
+            let message = ErrorMessage::unreachable(Unreachable::NoRoute);
             return Err(Refusal::telling(Reason::NoRoute, message));
         }
         if !inward && !border.is_inside(&header.src) {

@@ -9,7 +9,7 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::pktbuf::{Done, Pkt, PktBuf, Queue};
 use crate::time::{Duration, Instant, earliest, place_of_earliest};
 use crate::trace::{End, Event, Module, Reason, Sink};
-use crate::wire::icmpv6::{Exceeded, Message, Problem};
+use crate::wire::icmpv6::{ErrorMessage, Exceeded, Problem};
 use crate::wire::ipv6::{Ecn, HEADER_LEN, NextHeader};
 use crate::wire::ipv6_ext::fragment;
 
@@ -383,7 +383,7 @@ impl<'a> Reassembler<'a> {
         };
         self.give_up(cx, index, reason);
         Some(if tell {
-            Next::Refuse(first, reason, Message::TimeExceeded(Exceeded::Reassembly))
+            Next::Refuse(first, reason, ErrorMessage::time_exceeded(Exceeded::Reassembly))
         } else {
             Next::Drop(first, reason)
         })

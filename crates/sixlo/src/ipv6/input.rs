@@ -7,7 +7,7 @@ use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::time::Instant;
 use crate::trace::{Reason, Sink};
 use crate::udp;
-use crate::wire::icmpv6::{Exceeded, Message, Problem, Unreachable};
+use crate::wire::icmpv6::{ErrorMessage, Exceeded, Problem, Unreachable};
 use crate::wire::ipv6::{self, HEADER_LEN, Header, Kind, is_valid_destination, is_valid_source};
 
 /// Where the hop limit stands in the fixed header (RFC 8200 section 3).
@@ -16,7 +16,7 @@ const HOP_LIMIT_AT: usize = 7;
 /// Why a packet goes no further, and what its source is to be told.
 pub(super) struct Refusal {
     pub(super) reason: Reason,
-    pub(super) message: Option<Message>,
+    pub(super) message: Option<ErrorMessage>,
 }
 
 impl From<Reason> for Refusal {
@@ -35,7 +35,7 @@ impl From<NoRoom> for Refusal {
 }
 
 impl Refusal {
-    pub(super) const fn telling(reason: Reason, message: Message) -> Self {
+    pub(super) const fn telling(reason: Reason, message: ErrorMessage) -> Self {
         Self {
             reason,
             message: Some(message),
@@ -44,13 +44,8 @@ impl Refusal {
 
     /// A parameter problem (RFC 4443 section 3.4) at an offset from the beginning of the packet.
     pub(super) const fn problem(reason: Reason, problem: Problem, pointer: usize) -> Self {
-        Self::telling(
-            reason,
-            Message::ParameterProblem {
-                problem,
-                pointer: pointer as u32,
-            },
-        )
+        // A packet has no more bytes than that.
+        Self::telling(reason, ErrorMessage::problem(problem, pointer as u16))
     }
 
     pub(super) fn about(self, packet: Pkt) -> Next {
@@ -79,7 +74,10 @@ impl Ipv6<'_> {
 
     #[cfg_attr(target_os = "none", inline(never))]
     fn route_in(&mut self, now: Instant, core: &mut Core<'_>, packet: &Pkt) -> Result<Msg, Refusal> {
-        let header = accept(&mut core.buf, packet)?;
+        let Some(header) = udp::ipv6_header(&core.buf, packet) else {
+            return Err(Reason::Ipv6Malformed.into());
+        };
+        accept(&mut core.buf, packet, &header)?;
         let meta = core.buf.meta(packet);
         if !meta.link_dst.is_empty() && self.is_spoofed(&header, meta.iface) {
             return Err(Reason::BorderSource.into());
@@ -113,13 +111,13 @@ impl Ipv6<'_> {
             return Err(Reason::Ipv6Address.into());
         }
         if src == Kind::LinkLocal {
-            let message = Message::DestinationUnreachable(Unreachable::BeyondScope);
+            let message = ErrorMessage::unreachable(Unreachable::BeyondScope);
             return Err(Refusal::telling(Reason::Ipv6Address, message));
         }
         // RFC 8200 section 3: decremented by each node that forwards, and not forwarded with zero.
         let hop_limit = match header.hop_limit {
             0 | 1 => {
-                let message = Message::TimeExceeded(Exceeded::HopLimit);
+                let message = ErrorMessage::time_exceeded(Exceeded::HopLimit);
                 return Err(Refusal::telling(Reason::HopLimit, message));
             }
             hop_limit => hop_limit - 1,
@@ -132,7 +130,7 @@ impl Ipv6<'_> {
                 } else {
                     Unreachable::Address
                 };
-                Refusal::telling(reason, Message::DestinationUnreachable(code))
+                Refusal::telling(reason, ErrorMessage::unreachable(code))
             })?;
         if self.meets_border(buf.meta(packet).iface, iface) {
             self.cross(now, buf, packet, header, iface)?;
@@ -141,7 +139,7 @@ impl Ipv6<'_> {
         if buf.len(packet) > mtu {
             return Err(Refusal::telling(
                 Reason::PacketTooBig,
-                Message::PacketTooBig { mtu: mtu as u32 },
+                ErrorMessage::packet_too_big(mtu as u16),
             ));
         }
         buf.write_bytes(packet, HOP_LIMIT_AT, &[hop_limit])?;
@@ -152,9 +150,8 @@ impl Ipv6<'_> {
     }
 }
 
-/// The fixed header, if packet and addresses are in order.
-fn accept(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Header, Reason> {
-    let header = udp::ipv6_header(buf, packet).ok_or(Reason::Ipv6Malformed)?;
+/// Whether packet and addresses are in order. What the link put behind the packet is cut off.
+fn accept(buf: &mut PktBuf<'_>, packet: &Pkt, header: &Header) -> Result<(), Reason> {
     let available = buf.len(packet) - HEADER_LEN;
     header.check_len(available).map_err(|_| Reason::Ipv6Malformed)?;
     let payload_len = usize::from(header.payload_len);
@@ -166,6 +163,6 @@ fn accept(buf: &mut PktBuf<'_>, packet: &Pkt) -> Result<Header, Reason> {
     if from_link && !(is_valid_source(&header.src) && is_valid_destination(&header.dst)) {
         Err(Reason::Ipv6Address)
     } else {
-        Ok(header)
+        Ok(())
     }
 }

@@ -30,13 +30,10 @@ impl Ipv6<'_> {
                     link: LinkAddr::BROADCAST,
                 });
             }
-            Kind::LinkLocal => (iface, *dst),
+            Kind::LinkLocal => (iface, dst),
             _ => self.tables.route(dst).ok_or(Reason::NoRoute)?,
         };
-        let link = self
-            .tables
-            .link_addr(iface, &next_hop)
-            .ok_or(Reason::NoNeighbor)?;
+        let link = self.tables.link_addr(iface, next_hop).ok_or(Reason::NoNeighbor)?;
         Ok(Hop { iface, link })
     }
 

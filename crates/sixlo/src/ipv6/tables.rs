@@ -88,9 +88,9 @@ impl Route {
         Self::via(Ipv6Addr::UNSPECIFIED, 0, iface, next_hop)
     }
 
-    fn leads_to(&self, dst: &[u8; 16]) -> bool {
+    fn leads_to(&self, dst: &Ipv6Addr) -> bool {
         let len = u32::from(self.prefix_len).min(128);
-        self.used && common_prefix_len(&self.prefix.octets(), dst) >= len
+        self.used && common_prefix_len(&self.prefix.octets(), &dst.octets()) >= len
     }
 }
 
@@ -100,7 +100,6 @@ pub(super) struct Tables<'a> {
     addresses_used: usize,
     neighbors: &'a mut [Neighbor],
     neighbors_used: usize,
-    /// In order of falling prefix length, so that the first that leads to a destination is the longest match.
     routes: &'a mut [Route],
     routes_used: usize,
 }
@@ -143,8 +142,7 @@ impl<'a> Tables<'a> {
             return false;
         };
         self.addresses_used -= 1;
-        self.addresses.swap(place, self.addresses_used);
-        self.addresses[self.addresses_used] = Address::EMPTY;
+        take_out(self.addresses, place, self.addresses_used, Address::EMPTY);
         true
     }
 
@@ -178,43 +176,45 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn add_route(&mut self, route: Route) -> Result<(), TableFull> {
-        self.remove_route(route.prefix, route.prefix_len);
-        let end = self.routes_used;
-        *self.routes.get_mut(end).ok_or(TableFull)? = Route { used: true, ..route };
-        self.routes_used = end + 1;
-        // One step of insertion sort: shorter prefixes move behind the new one.
-        let mut place = end;
-        while place > 0 && self.routes[place - 1].prefix_len < self.routes[place].prefix_len {
-            self.routes.swap(place - 1, place);
-            place -= 1;
-        }
+        let place = self.place_of_route(&route.prefix, route.prefix_len);
+        let place = place.unwrap_or(self.routes_used);
+        *self.routes.get_mut(place).ok_or(TableFull)? = Route { used: true, ..route };
+        self.routes_used = self.routes_used.max(place + 1);
         Ok(())
     }
 
     pub(super) fn remove_route(&mut self, prefix: Ipv6Addr, prefix_len: u8) -> bool {
-        let used = &mut self.routes[..self.routes_used];
-        let same = |route: &Route| route.prefix_len == prefix_len && route.leads_to(&prefix.octets());
-        let Some(place) = used.iter().position(same) else {
+        let Some(place) = self.place_of_route(&prefix, prefix_len) else {
             return false;
         };
-        for next in place + 1..used.len() {
-            used.swap(next - 1, next);
-        }
         self.routes_used -= 1;
-        self.routes[self.routes_used] = Route::EMPTY;
+        take_out(self.routes, place, self.routes_used, Route::EMPTY);
         true
     }
 
+    fn routes(&self) -> core::slice::Iter<'_, Route> {
+        let used = self.routes.get(..self.routes_used);
+        used.unwrap_or_default().iter()
+    }
+
+    fn place_of_route(&self, prefix: &Ipv6Addr, prefix_len: u8) -> Option<usize> {
+        let same = |route: &Route| route.prefix_len == prefix_len && route.leads_to(prefix);
+        self.routes().position(same)
+    }
+
     /// The interface and the next hop towards a destination: the longest match.
-    pub(super) fn route(&self, dst: &Ipv6Addr) -> Option<(IfaceId, Ipv6Addr)> {
-        let octets = dst.octets();
-        let route = self.routes[..self.routes_used]
-            .iter()
-            .find(|route| route.leads_to(&octets))?;
+    pub(super) fn route<'r>(&'r self, dst: &'r Ipv6Addr) -> Option<(IfaceId, &'r Ipv6Addr)> {
+        let mut longest: Option<&Route> = None;
+        for route in self.routes() {
+            if longest.is_none_or(|longest| route.prefix_len > longest.prefix_len) && route.leads_to(dst) {
+                longest = Some(route);
+            }
+        }
+        let route = longest?;
         let next_hop = if route.next_hop.is_unspecified() {
-            *dst
+            dst
         } else {
-            route.next_hop
+            &route.next_hop
         };
         Some((route.iface, next_hop))
     }
@@ -251,5 +251,15 @@ impl<'a> Tables<'a> {
             }
         }
         best.map(|(_, entry)| &entry.addr)
+    }
+}
+
+/// Takes an entry out of a table: the `last` one takes its place.
+fn take_out<T: Copy>(table: &mut [T], place: usize, last: usize, empty: T) {
+    let moved = table.get(last).copied().unwrap_or(empty);
+    for (place, entry) in [(place, moved), (last, empty)] {
+        if let Some(old) = table.get_mut(place) {
+            *old = entry;
+        }
     }
 }

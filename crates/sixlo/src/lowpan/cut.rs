@@ -158,14 +158,15 @@ impl Lowpan<'_> {
         out: &mut [u8],
     ) -> Result<iphc::Compressed, Reason> {
         let contexts = Contexts(self.contexts);
-        let head = buf.contiguous(packet);
-        if head.len() >= HEAD_LEN || head.len() == buf.len(packet) {
-            let head = head.get(..HEAD_LEN).unwrap_or(head);
-            return compress_head(head, link, &contexts, out);
+        let mut copy;
+        let mut head = buf.contiguous(packet);
+        if head.len() < HEAD_LEN && head.len() != buf.len(packet) {
+            copy = [0; HEAD_LEN];
+            let len = buf.copy_out(packet, 0, &mut copy);
+            head = copy.get(..len).unwrap_or_default();
         }
-        let mut copy = [0; HEAD_LEN];
-        let len = buf.copy_out(packet, 0, &mut copy);
-        compress_head(copy.get(..len).unwrap_or_default(), link, &contexts, out)
+        let head = head.get(..HEAD_LEN).unwrap_or(head);
+        compress_head(head, link, &contexts, out)
     }
 }
 
@@ -192,7 +193,7 @@ fn next<S: Sink>(
     } else {
         (room.len() / 8 * 8, true)
     };
-    buf.copy_out(packet, 0, &mut room[..len]);
+    buf.copy_out(packet, 0, room.get_mut(..len).unwrap_or_default());
     let _fits = buf.mark(packet, len);
     let id = buf.id(packet);
     cx.event(Event::FragmentOut {
@@ -223,14 +224,15 @@ pub(super) fn compress_head(
     contexts: &Contexts<'_>,
     out: &mut [u8],
 ) -> Result<iphc::Compressed, Reason> {
-    let compressed = match iphc::compress(head, link, contexts, out) {
-        // RFC 6282 section 2: a header that does not fit the first fragment must not be compressed. So where not all
-        // fit, only the fixed one is compressed, and those behind it travel as they are.
-        Err(ParseError::NoRoom) => {
-            let fixed = head.get(..ipv6::HEADER_LEN).unwrap_or(head);
-            iphc::compress(fixed, link, contexts, out)
+    let mut head = head;
+    loop {
+        match iphc::compress(head, link, contexts, out) {
+            // RFC 6282 section 2: a header that does not fit the first fragment must not be compressed. So where not all
+            // fit, only the fixed one is compressed, and those behind it travel as they are.
+            Err(ParseError::NoRoom) if head.len() > ipv6::HEADER_LEN => {
+                head = head.get(..ipv6::HEADER_LEN).unwrap_or_default();
+            }
+            compressed => return compressed.map_err(|_| Reason::LowpanHeader),
         }
-        compressed => compressed,
-    };
-    compressed.map_err(|_| Reason::LowpanHeader)
+    }
 }

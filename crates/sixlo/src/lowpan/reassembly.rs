@@ -188,8 +188,10 @@ impl<'a> Reassembler<'a> {
         let seen = low(self.seen);
         let active = self.table.iter().filter(|entry| entry.is_active());
         // What was due when the table was last looked at is not there any more.
-        let left = active.map(|entry| entry.deadline.wrapping_sub(seen)).min()?;
-        Some(self.seen + Duration::from_micros(left.into()))
+        let left = active.fold(u32::MAX, |least, entry| {
+            least.min(entry.deadline.wrapping_sub(seen))
+        });
+        (left != u32::MAX).then(|| self.seen + Duration::from_micros(left.into()))
     }
 
     /// Takes the fragment that is expected next; false, and nothing done, if this is another one. There is no more to be
@@ -240,7 +242,8 @@ impl<'a> Reassembler<'a> {
         let label = fragment.label();
         let taken = fragment.judge(&label).and_then(|()| {
             let (index, left) = self.admit(cx, &label)?;
-            self.take(cx, index, left, &label, fragment)
+            let fate = self.fate(index, left, &label);
+            Ok((self.take(cx, index, left, &label, fragment)?, fate))
         });
         match taken {
             Ok((packet, fate)) => {
@@ -251,6 +254,16 @@ impl<'a> Reassembler<'a> {
                 tell(cx, fragment, FragmentFate::Dropped(reason));
                 None
             }
+        }
+    }
+
+    /// What a fragment is to those of its datagram that came before, if it can be stored.
+    fn fate(&self, index: usize, left: u16, label: &Label) -> FragmentFate {
+        match self.table.get(index) {
+            _ if left == 0 => FragmentFate::Completed,
+            Some(entry) if !entry.is_active() => FragmentFate::Started,
+            Some(entry) if label.offset() != entry.contiguous => FragmentFate::OutOfOrder,
+            _ => FragmentFate::InOrder,
         }
     }
 
@@ -280,9 +293,12 @@ impl<'a> Reassembler<'a> {
                 place(&cx.core.buf, entry, label)?,
                 Reason::ReassemblyConflict,
             ),
-            None => (self.free_place(cx.now, label)?, None, Reason::ReassemblyEvicted),
+            None => (
+                self.free_place(cx.now, label)?,
+                label.size(),
+                Reason::ReassemblyEvicted,
+            ),
         };
-        let left = left.unwrap_or(label.size());
         if left == label.size()
             && let Some(entry) = self.table.get_mut(index)
         {
@@ -313,10 +329,11 @@ impl<'a> Reassembler<'a> {
     /// The entry that gives way: a free one, else the one that is over for longest, else the one under way whose last
     /// fragment lies furthest back, unless it makes progress. With `spare` none but those under way, and not that one.
     fn yielding(&self, now: Instant, spare: Option<usize>) -> Option<usize> {
-        let mut best = None;
+        // Rank, and age in units of 4 us; 0 is less than those of any.
+        let (mut most, mut best) = (0, None);
         for (index, entry) in self.table.iter().enumerate() {
             let age = low(now).wrapping_sub(entry.last);
-            let rank = if entry.is_active() {
+            let rank: u32 = if entry.is_active() {
                 let progresses = age <= self.limits.window_us && entry.has_several();
                 if progresses || self.limits.eviction == Eviction::Never || spare == Some(index) {
                     continue;
@@ -327,11 +344,12 @@ impl<'a> Reassembler<'a> {
             } else {
                 2 + u32::from(entry.is_free())
             };
-            if best.is_none_or(|(most, _)| (rank, age) > most) {
-                best = Some(((rank, age), index));
+            let rank = rank << 30 | age >> 2;
+            if rank > most {
+                (most, best) = (rank, Some(index));
             }
         }
-        best.map(|(_, index)| index)
+        best
     }
 
     /// Where memory is short: the stalest reassembly but `spare` gives way, as for a place in the table. False if none
@@ -358,56 +376,48 @@ impl<'a> Reassembler<'a> {
         left: u16,
         label: &Label,
         fragment: &Fragment<'_>,
-    ) -> Result<(Option<Pkt>, FragmentFate), Reason> {
-        let mut stored = self.store(cx, index, label, fragment);
-        while stored.is_err() && self.make_room(cx, Some(index)) {
-            stored = self.store(cx, index, label, fragment);
-        }
-        let again = core::mem::replace(&mut self.hint, index) == index;
-        let entry = self.table.get_mut(index).ok_or(Reason::ReassemblyFull)?;
-        let joined = stored.and_then(|fate| close_gaps(cx, entry, left == 0).map(|()| fate));
-        let fate = match joined {
-            Ok(fate) => fate,
-            Err(reason) => {
-                // Without this fragment the datagram can never be complete: its memory serves others better.
-                give_up(cx, entry, self.limits.remember_us, reason);
-                return Err(reason);
+    ) -> Result<Option<Pkt>, Reason> {
+        let stored = loop {
+            match self.store(cx, index, label, fragment) {
+                Err(_) if self.make_room(cx, Some(index)) => {}
+                stored => break stored,
             }
         };
+        let again = core::mem::replace(&mut self.hint, index) == index;
+        let entry = self.table.get_mut(index).ok_or(Reason::ReassemblyFull)?;
+        if let Err(reason) = stored.and_then(|()| close_gaps(cx, entry, left == 0)) {
+            // Without this fragment the datagram can never be complete: its memory serves others better.
+            give_up(cx, entry, self.limits.remember_us, reason);
+            return Err(reason);
+        }
         entry.last = low(cx.now);
         if left == 0 {
             entry.deadline = entry.last.wrapping_add(self.limits.remember_us);
             let head = entry.head.take();
-            return Ok((head.map(|head| cx.core.buf.resume(head)), FragmentFate::Completed));
+            return Ok(head.map(|head| cx.core.buf.resume(head)));
         }
         if again {
-            self.expected = expect(cx, entry);
+            expect(cx, entry, &mut self.expected);
         }
-        Ok((None, fate))
+        Ok(None)
     }
 
-    /// Copies a fragment into the buffer, and says what it was to those before.
+    /// Copies a fragment into the buffer.
     fn store<S: Sink>(
         &mut self,
         cx: &mut Cx<'_, '_, S>,
         index: usize,
         label: &Label,
         fragment: &Fragment<'_>,
-    ) -> Result<FragmentFate, Reason> {
+    ) -> Result<(), Reason> {
         let entry = self.table.get_mut(index).ok_or(Reason::ReassemblyFull)?;
-        let in_order = label.offset() == entry.contiguous;
-        let fate = match (entry.is_active(), in_order) {
-            (false, _) => FragmentFate::Started,
-            (_, true) => FragmentFate::InOrder,
-            (_, false) => FragmentFate::OutOfOrder,
-        };
-        let at_tail = in_order && entry.is_regular(label.len(), label.end());
+        let at_tail = label.offset() == entry.contiguous && entry.is_regular(label.len(), label.end());
         if at_tail && let Some(head) = &entry.head {
             let room = cx.core.buf.grow(head.pkt(), fragment.data.len())?;
             copy(room, fragment.data);
             entry.note_step(label.len());
             entry.contiguous = label.end();
-            return Ok(fate);
+            return Ok(());
         }
         // Were there no bound, a sender of the smallest fragments could take all packets of this node for the minute that
         // a reassembly may last.
@@ -423,19 +433,20 @@ impl<'a> Reassembler<'a> {
         } else {
             let _piled = cx.core.buf.pile(&mut entry.waiting, packet);
         }
-        Ok(fate)
+        Ok(())
     }
 
     /// Brings the table up to date: writes down what the expected fragments changed, gives up the reassemblies whose time
     /// is over, and forgets what was remembered for long enough.
     #[cfg_attr(target_os = "none", inline(never))]
     pub(super) fn expire<S: Sink>(&mut self, cx: &mut Cx<'_, '_, S>) {
-        let expected = core::mem::replace(&mut self.expected, Expected::NONE);
-        if expected.label.place != u32::MAX
+        let expected = &mut self.expected;
+        let place = core::mem::replace(&mut expected.label.place, Expected::NONE.label.place);
+        if place != Expected::NONE.label.place
             && let Some(entry) = self.table.get_mut(self.hint)
             && let Some(head) = &entry.head
         {
-            entry.contiguous = expected.label.offset();
+            entry.contiguous = (place >> 16) as u16;
             entry.last = expected.last;
             cx.core.buf.set_len(head.pkt(), entry.contiguous);
         }
@@ -475,17 +486,17 @@ impl<'a> Reassembler<'a> {
     }
 }
 
-/// How many bytes of the datagram are missing before the fragment is in; none if it overlaps another one with different
-/// bounds, or is of a datagram of another size.
+/// How many bytes of the datagram are missing before the fragment is in: all if it begins anew, because it overlaps another
+/// one with different bounds, or is of a datagram of another size.
 ///
 /// Fails if the fragment came in before, or its datagram is over.
-fn place(buf: &PktBuf<'_>, entry: &Reassembly, label: &Label) -> Result<Option<u16>, Reason> {
+fn place(buf: &PktBuf<'_>, entry: &Reassembly, label: &Label) -> Result<u16, Reason> {
     let (offset, end) = (label.offset(), label.end());
     if !entry.is_active() {
         return Err(Reason::FragmentLate);
     }
     if entry.size != label.size() {
-        return Ok(None);
+        return Ok(label.size());
     }
     if let Some(head) = &entry.head
         && offset < entry.contiguous
@@ -494,7 +505,7 @@ fn place(buf: &PktBuf<'_>, entry: &Reassembly, label: &Label) -> Result<Option<u
         return if entry.is_one_fragment(offset, end, first_len) {
             Err(Reason::FragmentDuplicate)
         } else {
-            Ok(None)
+            Ok(entry.size)
         };
     }
     let mut left = entry.size - entry.contiguous;
@@ -504,22 +515,22 @@ fn place(buf: &PktBuf<'_>, entry: &Reassembly, label: &Label) -> Result<Option<u
             return if known {
                 Err(Reason::FragmentDuplicate)
             } else {
-                Ok(None)
+                Ok(entry.size)
             };
         }
         left -= len;
     }
-    Ok(Some(left))
+    Ok(left)
 }
 
-/// The fragment that comes next in order, for which the packet is opened.
-fn expect<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &Reassembly) -> Expected {
+/// Notes the fragment that comes next in order, for which the packet is opened. None is expected before.
+fn expect<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &Reassembly, expected: &mut Expected) {
     let left = entry.size - entry.contiguous;
     match &entry.head {
         Some(head) if entry.waiting.is_empty() && (1..left).contains(&entry.step) => {
             // One whose length is known, and not the last one: that completes the datagram.
             cx.core.buf.open(head.pkt(), left - 1);
-            Expected {
+            *expected = Expected {
                 label: Label {
                     key: entry.key,
                     name: pair(entry.tag, entry.size),
@@ -527,9 +538,9 @@ fn expect<S: Sink>(cx: &mut Cx<'_, '_, S>, entry: &Reassembly) -> Expected {
                 },
                 until: entry.deadline.wrapping_sub(1),
                 last: entry.last,
-            }
+            };
         }
-        _ => Expected::NONE,
+        _ => {}
     }
 }
 

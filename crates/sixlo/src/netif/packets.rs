@@ -15,6 +15,14 @@ pub enum LinkKind {
 }
 
 impl LinkKind {
+    /// Whether it is compiled in.
+    pub const fn is_here(self) -> bool {
+        match self {
+            Self::Ieee802154 => true,
+            Self::Packets => cfg!(feature = "packets"),
+        }
+    }
+
     /// A device that takes packets needs neither medium access nor a check sequence.
     pub(super) const PACKETS_CAPS: Caps = Caps {
         csma: true,
@@ -40,7 +48,7 @@ impl IfaceConfig {
 impl Interface {
     /// Whether frames are packets as they are.
     pub(super) fn carries_packets(&self) -> bool {
-        self.config.link == LinkKind::Packets
+        LinkKind::Packets.is_here() && self.config.link == LinkKind::Packets
     }
 }
 

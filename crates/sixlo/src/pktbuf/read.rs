@@ -78,14 +78,6 @@ impl<'a> PktBuf<'a> {
         self.pieces_from(p, self.marked(p).saturating_add(offset))
     }
 
-    /// The first `N` bytes of the packet, wherever the cursor stands, if they lie in one piece.
-    #[inline]
-    pub fn front<const N: usize>(&self, p: &Pkt) -> Option<&[u8; N]> {
-        let first = &self.slots[p.link()].first;
-        let at = Arena::address(first.chunk, first.start);
-        self.arena.bytes(at, usize::from(first.len)).first_chunk()
-    }
-
     /// The pieces from byte `pos` of the packet on, marked ones counted.
     #[cfg_attr(target_os = "none", inline(never))]
     fn pieces_from<'s>(&'s self, p: &Pkt, pos: usize) -> Pieces<'s, 'a> {

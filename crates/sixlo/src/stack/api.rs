@@ -19,7 +19,7 @@ use crate::wire::ipv6::NextHeader;
 pub enum BringUpError {
     /// There is no such place, packets still wait in it, or there is none for its addresses.
     NoPlace,
-    /// Its strategy is not compiled in.
+    /// Its strategy, or its kind of link, is not compiled in.
     NotBuilt,
 }
 
@@ -31,7 +31,7 @@ impl Stack<'_> {
     ///
     /// [`BringUpError::NoPlace`], [`BringUpError::NotBuilt`].
     pub fn bring_up(&mut self, iface: IfaceId, config: IfaceConfig) -> Result<(), BringUpError> {
-        if !config.strategy.is_here() {
+        if !(config.strategy.is_here() && config.link.is_here()) {
             return Err(BringUpError::NotBuilt);
         }
         let before = self.modules.netif.config(iface).map(IfaceConfig::link_addrs);

@@ -3,17 +3,18 @@
 
 use super::Modules;
 use crate::ground::Cx;
+use crate::ipv6::fragment;
 use crate::netapi::{Dir, Msg, Next, Ty};
 use crate::netdev::IfaceId;
 use crate::netif::LinkKind;
 use crate::netreg::{ICMPV6, Receiver, Receivers, Registry, TCP, own};
 use crate::pktbuf::{NoRoom, Pkt, PktBuf};
 use crate::tcp;
-use crate::time::earliest;
+use crate::time::sooner;
 use crate::timers::TimerId;
 use crate::trace::{End, Event, Module, Reason, Sink};
 use crate::udp;
-use crate::wire::icmpv6::{Message, Unreachable};
+use crate::wire::icmpv6::ErrorMessage;
 
 /// Segments of TCP that are sent in one step.
 const SEGMENTS_MAX: usize = 8;
@@ -41,9 +42,9 @@ const fn nobody(msg: Msg) -> Reason {
 /// Ends a packet that nobody receives. RFC 4443 section 3.1: the source is told where it was for a port.
 #[cold]
 fn unclaimed(msg: Msg, packet: Pkt) -> Next {
-    match (nobody(msg), Message::DestinationUnreachable(Unreachable::Port)) {
-        (Reason::PortUnreachable, message) => Next::Refuse(packet, Reason::PortUnreachable, message),
-        (reason, _) => Next::Drop(packet, reason),
+    match nobody(msg) {
+        reason @ Reason::PortUnreachable => Next::Refuse(packet, reason, ErrorMessage::PORT),
+        reason => Next::Drop(packet, reason),
     }
 }
 
@@ -211,11 +212,11 @@ impl<'a> Modules<'a> {
     /// Sets the timer of reassembly to the earliest deadline there.
     pub(super) fn rearm_reassembly<S: Sink>(&mut self, cx: &mut Cx<'_, 'a, S>) {
         let timer = TimerId(self.netif.capacity() as u8);
-        let deadlines = [self.lowpan.deadline(), self.ipv6.deadline()];
-        match earliest(deadlines.iter().flatten().copied()) {
-            Some(at) => cx.core.timers.arm(timer, at),
-            None => cx.core.timers.disarm(timer),
+        let mut deadline = self.lowpan.deadline();
+        if fragment::HERE {
+            deadline = sooner(deadline, self.ipv6.deadline());
         }
+        cx.core.timers.set(timer, deadline);
     }
 
     const fn tcp_timer(&self) -> TimerId {
@@ -239,10 +240,7 @@ impl<'a> Modules<'a> {
             self.follow(cx, Module::Tcp, Next::To(message, packet));
         }
         if self.tcp.deadline_changed() {
-            match self.tcp.deadline() {
-                Some(at) => cx.core.timers.arm(self.tcp_timer(), at),
-                None => cx.core.timers.disarm(self.tcp_timer()),
-            }
+            cx.core.timers.set(self.tcp_timer(), self.tcp.deadline());
         }
     }
 

@@ -7,7 +7,7 @@ use crate::netapi::{Msg, Next, Ty};
 use crate::netdev::IfaceId;
 use crate::pktbuf::Pkt;
 use crate::trace::{End, Event, Module, Reason, Sink};
-use crate::wire::icmpv6::Message;
+use crate::wire::icmpv6::ErrorMessage;
 
 /// Where the source address stands in an IPv6 header, in bytes (RFC 8200 section 3).
 const SOURCE_AT: usize = 8;
@@ -28,8 +28,7 @@ impl<'a> Modules<'a> {
                         false => Next::Drop(packet, Reason::PacketTooBig),
                     }
                 } else {
-                    let mtu = u32::from(mtu);
-                    Next::Refuse(packet, Reason::PacketTooBig, Message::PacketTooBig { mtu })
+                    Next::Refuse(packet, Reason::PacketTooBig, ErrorMessage::packet_too_big(mtu))
                 }
             }
             _ => self.netif.send(cx, msg, packet),

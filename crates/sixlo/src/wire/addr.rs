@@ -88,11 +88,15 @@ impl LinkAddr {
     }
 
     /// The address from which an interface identifier was made: the inverse of [`interface_id`](Self::interface_id).
+    #[cfg_attr(target_os = "none", inline(never))]
     pub const fn from_interface_id(iid: [u8; 8]) -> Self {
-        match iid {
-            [0, 0, 0, 0xff, 0xfe, 0, high, low] => Self::Short(u16::from_be_bytes([high, low])),
-            [first, b, c, d, e, f, g, h] => Self::Extended([first ^ 0x02, b, c, d, e, f, g, h]),
+        let number = u64::from_be_bytes(iid);
+        if number >> 16 == 0xff_fe00 {
+            return Self::Short(number as u16);
         }
+        let mut eui = iid;
+        eui[0] ^= 0x02;
+        Self::Extended(eui)
     }
 }
 

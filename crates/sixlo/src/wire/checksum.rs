@@ -29,25 +29,27 @@ impl Checksum {
     /// destination, also where a routing header still names others.
     #[inline]
     pub const fn pseudo_header(src: &Ipv6Addr, dst: &Ipv6Addr, next_header: NextHeader, len: u32) -> Self {
-        Self::between(&src.octets(), &dst.octets(), next_header, len)
+        let addresses = plus(words(&src.octets()), words(&dst.octets()));
+        Self {
+            sum: plus(addresses, Self::behind_addresses(next_header, len)),
+            odd: false,
+        }
     }
 
     /// The same with the addresses as they stand in the IPv6 header, the source first.
     #[inline]
-    pub const fn pseudo_header_of(addresses: &[u8; 32], next_header: NextHeader, len: u32) -> Self {
-        let (pair, _) = addresses.as_chunks::<16>();
-        let [src, dst] = pair else {
-            return Self::new();
+    pub fn pseudo_header_of(addresses: &[u8; 32], next_header: NextHeader, len: u32) -> Self {
+        let mut checksum = Self {
+            sum: Self::behind_addresses(next_header, len),
+            odd: false,
         };
-        Self::between(src, dst, next_header, len)
+        checksum.add(addresses);
+        checksum
     }
 
-    const fn between(src: &[u8; 16], dst: &[u8; 16], next_header: NextHeader, len: u32) -> Self {
-        let number = (next_header.0 as u32).to_be();
-        Self {
-            sum: plus(plus(words(src), words(dst)), len.to_be() as u64 + number as u64),
-            odd: false,
-        }
+    /// The sum of what follows the addresses in a pseudo-header.
+    const fn behind_addresses(next_header: NextHeader, len: u32) -> u64 {
+        len.to_be() as u64 + (next_header.0 as u32).to_be() as u64
     }
 
     /// Adds a word to the stream, which must be of an even number of bytes so far.

@@ -1,5 +1,7 @@
 //! Messages of ICMPv6: errors and echo (RFC 4443).
 
+use core::num::NonZeroU8;
+
 use super::ipv6::{self, NextHeader};
 use super::{ParseError, ipv6_ext, split};
 
@@ -38,9 +40,11 @@ macro_rules! codes {
             }
         }
 
-        impl From<$name> for u8 {
-            fn from(code: $name) -> Self {
-                match code { $($name::$variant => $number,)* $name::Other(other) => other }
+        impl $name {
+            /// The code as it is written.
+            #[inline]
+            pub const fn number(self) -> u8 {
+                match self { $(Self::$variant => $number,)* Self::Other(other) => other }
             }
         }
     };
@@ -145,25 +149,80 @@ impl Message {
         }
     }
 
-    /// The eight bytes of the head, its checksum 0; of an unknown message the first four are its own.
-    pub(crate) fn head(&self) -> [u8; HEADER_LEN] {
-        let (kind, code, word) = self.fields();
-        let [a, b, c, d] = word.to_be_bytes();
-        [kind, code, 0, 0, a, b, c, d]
-    }
-
     /// Type, code and second word.
+    #[inline]
     fn fields(&self) -> (u8, u8, u32) {
         let pair = |identifier: u16, sequence: u16| u32::from(identifier) << 16 | u32::from(sequence);
         match *self {
-            Self::DestinationUnreachable(code) => (1, code.into(), 0),
+            Self::DestinationUnreachable(code) => (1, code.number(), 0),
             Self::PacketTooBig { mtu } => (2, 0, mtu),
-            Self::TimeExceeded(code) => (3, code.into(), 0),
-            Self::ParameterProblem { problem, pointer } => (4, problem.into(), pointer),
+            Self::TimeExceeded(code) => (3, code.number(), 0),
+            Self::ParameterProblem { problem, pointer } => (4, problem.number(), pointer),
             Self::EchoRequest { identifier, sequence } => (128, 0, pair(identifier, sequence)),
             Self::EchoReply { identifier, sequence } => (129, 0, pair(identifier, sequence)),
             Self::Other { kind, code } => (kind, code, 0),
         }
+    }
+}
+
+/// An error as it is written, in four bytes: it goes from module to module in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorMessage {
+    /// The type.
+    pub kind: NonZeroU8,
+    /// The code.
+    pub code: u8,
+    /// The second word: a pointer or an MTU, of which there are none larger here.
+    pub word: u16,
+}
+
+impl ErrorMessage {
+    /// Nobody listens on the port (RFC 4443 section 3.1).
+    pub const PORT: Self = Self::unreachable(Unreachable::Port);
+
+    const fn new(kind: u8, code: u8, word: u16) -> Self {
+        // A type of 0 is reserved (RFC 4443 section 2.1), and none of those below.
+        let kind = match NonZeroU8::new(kind) {
+            Some(kind) => kind,
+            None => NonZeroU8::MAX,
+        };
+        Self { kind, code, word }
+    }
+
+    /// The destination cannot be reached (RFC 4443 section 3.1).
+    #[inline]
+    pub const fn unreachable(code: Unreachable) -> Self {
+        Self::new(1, code.number(), 0)
+    }
+
+    /// The packet does not fit a link with this MTU (section 3.2).
+    #[inline]
+    pub const fn packet_too_big(mtu: u16) -> Self {
+        Self::new(2, 0, mtu)
+    }
+
+    /// The packet took too long (section 3.3).
+    #[inline]
+    pub const fn time_exceeded(code: Exceeded) -> Self {
+        Self::new(3, code.number(), 0)
+    }
+
+    /// The packet could not be understood (section 3.4), at so many bytes from its beginning.
+    #[inline]
+    pub const fn problem(problem: Problem, pointer: u16) -> Self {
+        Self::new(4, problem.number(), pointer)
+    }
+
+    /// Whether it may answer a packet that was sent to many nodes: packet too big, and options that are not known (RFC 4443
+    /// section 2.4 (e.3)).
+    pub fn may_answer_multicast(self) -> bool {
+        matches!((self.kind.get(), self.code), (2, _) | (4, 2))
+    }
+
+    /// The eight bytes of the head, its checksum 0.
+    pub const fn head(self) -> [u8; HEADER_LEN] {
+        let [high, low] = self.word.to_be_bytes();
+        [self.kind.get(), self.code, 0, 0, 0, 0, high, low]
     }
 }
 

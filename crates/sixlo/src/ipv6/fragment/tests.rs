@@ -19,7 +19,7 @@ enum Fate {
     Kept,
     Whole(Vec<u8>),
     Dropped(Reason),
-    Refused(Reason, Message),
+    Refused(Reason, ErrorMessage),
 }
 
 /// Reasons of the packets that were dropped inside.
@@ -290,7 +290,7 @@ fn time_runs_from_the_first_arriving_fragment_and_the_source_is_told_if_the_firs
             bench.take(&piece(16, 8, true)),
             Fate::Dropped(Reason::FragmentLate)
         );
-        let told = Message::TimeExceeded(Exceeded::Reassembly);
+        let told = ErrorMessage::time_exceeded(Exceeded::Reassembly);
         assert_eq!(
             bench.expire(),
             Some(Fate::Refused(Reason::ReassemblyTimeout, told))
@@ -373,10 +373,7 @@ fn xi6_an_exact_duplicate_is_dropped_and_the_others_stay() {
 fn xi6_a_first_fragment_without_all_headers_is_refused() {
     let problem = |pointer| {
         let problem = Problem::FirstFragment;
-        Fate::Refused(
-            Reason::FragmentInvalid,
-            Message::ParameterProblem { problem, pointer },
-        )
+        Fate::Refused(Reason::FragmentInvalid, ErrorMessage::problem(problem, pointer))
     };
     with(1, |bench| {
         // Destination options follow, and eight bytes of UDP no longer.
@@ -404,10 +401,7 @@ fn xi6_a_first_fragment_without_all_headers_is_refused() {
 #[test]
 fn xi6_a_length_that_is_no_multiple_of_eight_is_refused_but_at_the_end() {
     with(1, |bench| {
-        let message = Message::ParameterProblem {
-            problem: Problem::Field,
-            pointer: 4,
-        };
+        let message = ErrorMessage::problem(Problem::Field, 4);
         assert_eq!(
             bench.take(&piece(0, 20, true)),
             Fate::Refused(Reason::FragmentInvalid, message)
@@ -419,10 +413,7 @@ fn xi6_a_length_that_is_no_multiple_of_eight_is_refused_but_at_the_end() {
 #[test]
 fn xi6_a_packet_of_more_than_65535_bytes_is_refused() {
     with(1, |bench| {
-        let message = Message::ParameterProblem {
-            problem: Problem::Field,
-            pointer: 42,
-        };
+        let message = ErrorMessage::problem(Problem::Field, 42);
         assert_eq!(
             bench.take(&piece(65_528, 8, false)),
             Fate::Refused(Reason::FragmentInvalid, message)

@@ -58,7 +58,8 @@ fn the_longest_prefix_that_fits_leads_the_way_whatever_the_order_of_entry() {
                 .unwrap();
         }
         for (dst, at) in expected {
-            let (_, via) = tables.route(&addr(dst)).unwrap();
+            let dst = addr(dst);
+            let (_, via) = tables.route(&dst).unwrap();
             assert_eq!(via.segments()[7], at + 1, "{dst} in turn {turn}");
         }
     }
@@ -74,7 +75,7 @@ fn a_route_is_replaced_by_one_to_the_same_prefix_whatever_its_other_bits() {
     tables
         .add_route(Route::via(addr("fd00::2"), 64, IfaceId(1), link_local(2)))
         .unwrap();
-    assert_eq!(tables.route(&addr("fd00::9")), Some((IfaceId(1), link_local(2))));
+    assert_eq!(tables.route(&addr("fd00::9")), Some((IfaceId(1), &link_local(2))));
     assert!(tables.remove_route(addr("fd00::"), 64));
     assert!(!tables.remove_route(addr("fd00::"), 64), "there was one");
     assert_eq!(tables.route(&addr("fd00::9")), None);

@@ -72,7 +72,8 @@ impl Reassembler<'_> {
         part: &Fragment<'_>,
     ) -> Result<(Option<Pkt>, FragmentFate), Reason> {
         let (index, left) = self.admit(cx, label)?;
-        let (packet, fate) = self.take(cx, index, left, label, part)?;
+        let fate = self.fate(index, left, label);
+        let packet = self.take(cx, index, left, label, part)?;
         if packet.is_some()
             && let Some(entry) = self.table.get_mut(index)
         {

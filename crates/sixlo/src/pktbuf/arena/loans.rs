@@ -8,10 +8,13 @@ use crate::wire::copy;
 /// Bit of the number of a chunk that is a loan.
 const LENT: u16 = 0x8000;
 
+/// Whether there can be loans: it is TCP that makes them.
+const HERE: bool = cfg!(feature = "tcp");
+
 /// Whether this is the number of a loan.
 #[inline]
 pub(in super::super) const fn is_lent(chunk: u16) -> bool {
-    chunk & LENT != 0
+    HERE && chunk & LENT != 0
 }
 
 /// A loan. The empty value is all-zero bits.
@@ -44,7 +47,8 @@ impl<'a> Arena<'a> {
 
     /// A number for these bytes, referenced once. None if the table is full.
     pub(in super::super) fn lend(&mut self, bytes: &'static [u8]) -> Option<u16> {
-        let place = self.loans.iter().position(|loan| loan.count == 0)?;
+        let free = |loan: &Loan| HERE && loan.count == 0;
+        let place = self.loans.iter().position(free)?;
         *self.loans.get_mut(place)? = Loan {
             bytes: Some(bytes),
             count: 1,
@@ -75,7 +79,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Bytes of a loan; none if it is no loan or does not have them.
-    #[inline(never)]
+    #[cfg_attr(feature = "tcp", inline(never))]
     pub(in super::super) fn lent(&self, chunk: u16, start: u16, len: usize) -> &[u8] {
         let loan = self.loans.get(usize::from(chunk & !LENT));
         let bytes = loan.filter(|_| is_lent(chunk)).and_then(|loan| loan.bytes);

@@ -11,6 +11,7 @@ use crate::stack::{BringUpError, Config, Opt, OptionError, Target};
 use crate::trace::Reason;
 use crate::wire::addr::LinkAddr;
 use crate::wire::ipv6::NextHeader;
+use crate::wire::lowpan::IPV6;
 use crate::wire::lowpan::rfrag::Rfrag;
 
 #[test]
@@ -69,6 +70,30 @@ fn a_recoverable_fragment_is_not_known_without_recovery() {
     assert_eq!(drops(&mut net, Reason::FragmentUnknown), here.into());
     assert_eq!(drops(&mut net, Reason::LowpanDispatch), (!here).into());
     assert_eq!(net.frames_of(1), usize::from(here));
+}
+
+#[test]
+fn a_switch_of_the_page_is_an_unknown_dispatch_without_routing_headers() {
+    let mut net = Net::chain(2);
+    let receiver = net.bind(1, 7);
+    let packet = packets::udp_packet((global(2), 8), (global(1), 7), b"paged");
+    // RFC 8025 section 3: to page 1 and back to page 0, in which an uncompressed header is known.
+    let payload = [&[0xf1, 0xf0, IPV6][..], &packet].concat();
+    net.inject_frame(1, 2, LinkAddr::Extended(eui(1)), &payload);
+    net.settle();
+    let here = cfg!(feature = "routing-headers");
+    assert_eq!(drops(&mut net, Reason::LowpanDispatch), (!here).into());
+    assert_eq!(net.receive(1, receiver), here.then(|| b"paged".to_vec()));
+}
+
+#[test]
+fn an_interface_of_packets_is_there_by_feature_and_refused_without() {
+    let mut stack = stack(1, &Config::new(1));
+    let up = match cfg!(feature = "packets") {
+        true => Ok(()),
+        false => Err(BringUpError::NotBuilt),
+    };
+    assert_eq!(stack.bring_up(IFACE, IfaceConfig::packets(eui(1))), up);
 }
 
 #[test]
