@@ -1,6 +1,7 @@
 //! Whole stacks, driven as a driver would.
 
 mod basics;
+mod border;
 mod end_to_end;
 mod forward;
 mod ground;
