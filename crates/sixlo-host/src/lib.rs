@@ -8,4 +8,5 @@
 pub mod driver;
 pub mod routes;
 pub mod tun;
+pub mod usage;
 pub mod wait;

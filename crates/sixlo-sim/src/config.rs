@@ -68,6 +68,9 @@ pub struct Config {
     /// The node that joins the mesh to another network: table `[border]`. Default: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub border: Option<Border>,
+    /// All nodes offer services over UDP and TCP: echo, discard, characters, HTTP. Not a key of scenarios. Default false.
+    #[serde(skip)]
+    pub services: bool,
     /// Sources of UDP datagrams: tables `[[traffic]]`.
     #[serde(default)]
     pub traffic: Vec<Traffic>,
@@ -115,6 +118,7 @@ impl Config {
             stack: Stack::default(),
             cpu: Cpu::default(),
             border: None,
+            services: false,
             traffic: Vec::new(),
             echo: Vec::new(),
             bulk: Vec::new(),

@@ -63,6 +63,6 @@ pub fn with_world<O: Observer, R>(
     let hosts = setups
         .into_iter()
         .zip(&mut memory)
-        .map(|(setup, heap)| StackHost::new(setup, heap.lend(), Arc::clone(&addresses)));
+        .map(|(setup, heap)| StackHost::new(setup, heap, Arc::clone(&addresses)));
     Ok(body(World::new(plan, hosts, observer)?))
 }

@@ -28,12 +28,14 @@ use crate::world::Plan;
 mod border;
 mod heap;
 mod routes;
+mod services;
 mod streams;
 
 pub use border::OUTSIDE_MTU;
 pub use heap::Heap;
 pub use routes::address;
 use routes::routes;
+use services::Offer;
 use streams::Streams;
 
 /// The interface of a node to the mesh.
@@ -72,6 +74,8 @@ pub struct Setup {
     rng: Rng,
     /// It is the border router.
     border: Option<config::Border>,
+    /// It offers services.
+    services: bool,
 }
 
 /// The identifier of echo requests.
@@ -145,6 +149,7 @@ impl Setup {
             connections,
             rng,
             border,
+            services: config.services,
         }
     }
 
@@ -290,14 +295,18 @@ pub struct StackHost<'m> {
     sockets: Vec<(u16, MailboxId)>,
     replies: Option<MailboxId>,
     streams: Streams,
+    offer: Option<Offer<'m>>,
 }
 
 impl<'m> StackHost<'m> {
     /// The stack of a node over its memory; `addresses` are those of all nodes.
-    pub fn new(setup: Setup, memory: Memory<'m>, addresses: std::sync::Arc<[Ipv6Addr]>) -> Self {
+    pub fn new(setup: Setup, memory: &'m mut Heap, addresses: std::sync::Arc<[Ipv6Addr]>) -> Self {
+        let (memory, room) = memory.lend();
         let (mut stack, sockets, replies) = setup.build(memory);
         let streams = Streams::listen(&mut stack, &setup.tcp_ports, BACKLOG);
+        let offer = room.map(|room| Offer::open(&mut stack, room));
         Self {
+            offer,
             stack: Some(stack),
             setup,
             addresses,
@@ -349,12 +358,21 @@ impl Host for StackHost<'_> {
 
     #[inline]
     fn poll(&mut self, now: Instant, sink: &mut impl Sink) -> Option<Instant> {
+        if let (Some(stack), Some(offer)) = (&mut self.stack, &mut self.offer)
+            && offer.deadline().is_some_and(|at| at <= now)
+        {
+            offer.turn(stack, now, sink);
+        }
         self.stack_mut().poll(now, sink)
     }
 
     #[inline]
     fn next_deadline(&self, now: Instant) -> Option<Instant> {
-        self.stack().next_deadline(now)
+        let offer = self.offer.as_ref().and_then(Offer::deadline);
+        [self.stack().next_deadline(now), offer]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn send(
@@ -430,12 +448,15 @@ impl Host for StackHost<'_> {
     fn pump(&mut self, now: Instant, sink: &mut impl Sink, news: &mut Vec<(u16, News)>) {
         if let Some(stack) = &mut self.stack {
             self.streams.pump(stack, now, sink, news);
+            if let Some(offer) = &mut self.offer {
+                offer.turn(stack, now, sink);
+            }
         }
     }
 
     #[inline]
     fn has_streams(&self) -> bool {
-        self.setup.connections > 0
+        self.setup.connections > 0 || self.offer.is_some()
     }
 
     #[inline]
@@ -452,12 +473,14 @@ impl Host for StackHost<'_> {
     }
 
     fn reboot(&mut self, now: Instant, sink: &mut impl Sink) {
-        if let Some(stack) = self.stack.take() {
+        if let Some(mut stack) = self.stack.take() {
+            let closed = self.offer.take().map(|offer| offer.close(&mut stack, now, sink));
             let memory = stack.into_memory(now, sink);
             // Random numbers must not repeat after a reboot.
             self.setup.stack.seed = self.setup.rng.bits();
             let (mut stack, sockets, replies) = self.setup.build(memory);
             self.streams = Streams::listen(&mut stack, &self.setup.tcp_ports, BACKLOG);
+            self.offer = closed.map(|closed| Offer::open_again(&mut stack, closed));
             self.stack = Some(stack);
             self.sockets = sockets;
             self.replies = replies;

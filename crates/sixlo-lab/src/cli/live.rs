@@ -77,6 +77,7 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
     let (handle, commands) = Handle::new(pipe.0);
     stop_at_signals(handle);
     let mut watch = Watch::new(nodes);
+    let started = Instant::now();
     let (tally, broken) = with_world(&plan, &mut watch, |mut world| {
         let start = Instant::now();
         let clock = Clock::new(start, args.speed);
@@ -90,7 +91,9 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
     if io::stderr().is_terminal() {
         let _ = writeln!(io::stderr());
     }
-    summary(&tally, &watch, out).map_err(Failure::stdout)?;
+    summary(&tally, &watch, out)
+        .and_then(|()| tell_cpu(started.elapsed(), out))
+        .map_err(Failure::stdout)?;
     broken.map_err(|error| Failure::Io(format!("the device {}", args.tun), error))
 }
 
@@ -108,6 +111,7 @@ fn plan(args: &LiveArgs) -> Result<Plan, Failure> {
     };
     let mut config = point.config.clone();
     config.border.get_or_insert_with(Border::default);
+    config.services = true;
     if let Some(prefix) = args.prefix {
         config.link.prefix = prefix;
     }
@@ -187,4 +191,15 @@ fn summary(tally: &Tally, watch: &Watch, out: &mut impl Write) -> io::Result<()>
         )?;
     }
     Ok(())
+}
+
+/// Says how much of a processor the program used.
+fn tell_cpu(ran: Duration, out: &mut impl Write) -> io::Result<()> {
+    let used = sixlo_host::usage::cpu_time();
+    let share = 100.0 * used.as_secs_f64() / ran.as_secs_f64().max(1e-9);
+    writeln!(
+        out,
+        "processor time: {:.1} s, {share:.1} % of one core",
+        used.as_secs_f64()
+    )
 }

@@ -39,6 +39,7 @@ pub const ALL: &[Shipped] = shipped![
     "echo",
     "tcp",
     "live",
+    "live-200",
 ];
 
 impl Shipped {

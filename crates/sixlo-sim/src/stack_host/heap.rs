@@ -14,6 +14,7 @@ use sixlo::tcp::{Connection, HalfOpen, Listener};
 use sixlo::timers::Timer;
 use sixlo::wire::iphc::{CONTEXTS_MAX, Context};
 
+use super::services::{self, Room};
 use super::{BACKLOG, Setup};
 use crate::config;
 
@@ -50,6 +51,7 @@ pub struct Heap {
     listeners: Vec<Listener>,
     backlog: Vec<HalfOpen>,
     tcp_receive: Vec<u8>,
+    services: Option<Room>,
 }
 
 impl Heap {
@@ -61,7 +63,17 @@ impl Heap {
         } else {
             config.reassembly_entries
         };
-        let mailboxes = setup.ports.len() + 1;
+        let services = setup.services.then(Room::new);
+        let (udp, tcp, served) = match services {
+            Some(_) => (
+                services::udp_and_tcp().0,
+                services::udp_and_tcp().1,
+                services::CONVERSATIONS + 2,
+            ),
+            None => (0, 0, 0),
+        };
+        let mailboxes = setup.ports.len() + 1 + udp;
+        let (listeners, connections) = (setup.tcp_ports.len() + tcp, setup.connections + served);
         let (ifaces, addresses) = match setup.border {
             Some(_) => (2, ADDRESSES + ADDRESSES_OUTSIDE),
             None => (1, ADDRESSES),
@@ -87,16 +99,17 @@ impl Heap {
             routes: vec![Route::EMPTY; setup.routes.len()],
             partials: (0..reassemblies).map(|_| Partial::EMPTY).collect(),
             mailboxes: (0..mailboxes).map(|_| Mailbox::EMPTY).collect(),
-            connections: (0..setup.connections).map(|_| Connection::EMPTY).collect(),
-            listeners: vec![Listener::EMPTY; setup.tcp_ports.len()],
-            backlog: vec![HalfOpen::EMPTY; setup.tcp_ports.len() * usize::from(BACKLOG)],
-            tcp_receive: vec![0; setup.connections * receive_store(config.tcp.receive_buffer_bytes)],
+            connections: (0..connections).map(|_| Connection::EMPTY).collect(),
+            listeners: vec![Listener::EMPTY; listeners],
+            backlog: vec![HalfOpen::EMPTY; listeners * usize::from(BACKLOG)],
+            tcp_receive: vec![0; connections * receive_store(config.tcp.receive_buffer_bytes)],
+            services,
         }
     }
 
-    /// Lends the memory to a stack.
-    pub fn lend(&mut self) -> Memory<'_> {
-        Memory {
+    /// Lends the memory to a stack, and that of its services if it has some.
+    pub(super) fn lend(&mut self) -> (Memory<'_>, Option<&mut Room>) {
+        let memory = Memory {
             bytes: &mut self.bytes,
             segs: &mut self.segs,
             slots: &mut self.slots,
@@ -120,7 +133,8 @@ impl Heap {
             backlog: &mut self.backlog,
             tcp_receive: &mut self.tcp_receive,
             loans: &mut [],
-        }
+        };
+        (memory, self.services.as_mut())
     }
 }
 

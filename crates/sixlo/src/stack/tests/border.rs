@@ -107,7 +107,7 @@ impl Router {
     }
 
     /// A packet comes in from outside.
-    fn from_outside(&mut self, packet: &[u8]) -> Answer {
+    fn outside(&mut self, packet: &[u8]) -> Answer {
         let before = self.log.drops().len();
         self.stack
             .frame(self.now, OUTSIDE, packet, RxInfo::default(), &mut self.log);
@@ -115,7 +115,7 @@ impl Router {
     }
 
     /// A packet comes in from node 2: uncompressed, in one frame.
-    fn from_mesh(&mut self, packet: &[u8]) -> Answer {
+    fn mesh(&mut self, packet: &[u8]) -> Answer {
         let before = self.log.drops().len();
         self.sequence += 1;
         let (src, dst) = (LinkAddr::Extended(eui(2)), LinkAddr::Extended(eui(1)));
@@ -225,9 +225,9 @@ fn router() -> Router {
 fn what_is_in_order_passes_in_both_directions() {
     let mut router = router();
     for src in [HOST, FAR] {
-        assert!(router.from_outside(&datagram(src, NODE)).entered());
+        assert!(router.outside(&datagram(src, NODE)).entered());
         let packet = datagram(NODE, src);
-        router.from_mesh(&packet).left(&packet);
+        router.mesh(&packet).left(&packet);
     }
 }
 
@@ -237,13 +237,13 @@ fn each_side_reaches_the_router_itself_by_either_address() {
     let (identifier, sequence) = (1, 2);
     for own in [ROUTER, global(1)] {
         let request = icmpv6_packet(HOST, own, Message::EchoRequest { identifier, sequence }, b"x");
-        let answer = router.from_outside(&request);
+        let answer = router.outside(&request);
         assert_eq!(
             (answer.frames, answer.outward.len(), answer.drops),
             (0, 1, Vec::new())
         );
         let request = icmpv6_packet(NODE, own, Message::EchoRequest { identifier, sequence }, b"x");
-        assert!(router.from_mesh(&request).entered(), "the reply goes back in");
+        assert!(router.mesh(&request).entered(), "the reply goes back in");
     }
 }
 
@@ -254,7 +254,7 @@ fn no_host_outside_speaks_for_a_node() {
     for src in [NODE, global(1), ROUTER, link_local(1)] {
         for dst in [NODE, global(1), ROUTER, ALL_NODES, FAR] {
             router
-                .from_outside(&datagram(src, dst))
+                .outside(&datagram(src, dst))
                 .is_silence(Reason::BorderSource);
         }
     }
@@ -267,7 +267,7 @@ fn what_is_addressed_elsewhere_does_not_enter_nor_turn_round() {
     let elsewhere = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 9);
     for dst in [FAR, elsewhere] {
         router
-            .from_outside(&datagram(HOST, dst))
+            .outside(&datagram(HOST, dst))
             .told_outside(Reason::NoRoute, code);
     }
     // Even if there is a route for it into the mesh.
@@ -276,13 +276,13 @@ fn what_is_addressed_elsewhere_does_not_enter_nor_turn_round() {
         .add_route(Route::via(elsewhere, 64, IFACE, link_local(2)))
         .expect("room");
     router
-        .from_outside(&datagram(HOST, elsewhere))
+        .outside(&datagram(HOST, elsewhere))
         .told_outside(Reason::NoRoute, code);
     // Nor does what a node sends to a node without a route leave.
     assert!(router.stack.remove_route(PREFIX, 64));
     let back = Route::via(NODE, 128, IFACE, link_local(2));
     router.stack.add_route(back).expect("room");
-    let answer = router.from_mesh(&datagram(NODE, global(8)));
+    let answer = router.mesh(&datagram(NODE, global(8)));
     assert_eq!((answer.outward.len(), answer.drops[0]), (0, Reason::NoRoute));
 }
 
@@ -290,11 +290,11 @@ fn what_is_addressed_elsewhere_does_not_enter_nor_turn_round() {
 fn xb1_a_packet_larger_than_the_mesh_takes_is_told_its_mtu() {
     let mut router = router();
     let of = |len: usize| udp_packet((HOST, 1000), (NODE, 2000), &std::vec![1; len - 48]);
-    assert!(router.from_outside(&of(1280)).entered());
+    assert!(router.outside(&of(1280)).entered());
     for len in [1281, 1400, 1500] {
         let mtu = 1280;
         router
-            .from_outside(&of(len))
+            .outside(&of(len))
             .told_outside(Reason::PacketTooBig, Message::PacketTooBig { mtu });
     }
 }
@@ -334,7 +334,7 @@ fn xb2_headers_by_which_the_mesh_routes_do_not_cross_in_either_direction() {
         (NextHeader::DESTINATION, &long, false),
     ];
     for (first, headers, passes) in cases {
-        let inward = router.from_outside(&behind(FAR, NODE, first, headers));
+        let inward = router.outside(&behind(FAR, NODE, first, headers));
         if passes {
             assert!(inward.entered(), "{first:?} {headers:?}: {inward:?}");
         } else {
@@ -344,7 +344,7 @@ fn xb2_headers_by_which_the_mesh_routes_do_not_cross_in_either_direction() {
         if packet.len() > 90 {
             continue;
         }
-        let outward = router.from_mesh(&packet);
+        let outward = router.mesh(&packet);
         if passes {
             outward.left(&packet);
         } else {
@@ -356,17 +356,17 @@ fn xb2_headers_by_which_the_mesh_routes_do_not_cross_in_either_direction() {
         let whole = behind(FAR, NODE, NextHeader::HOP_BY_HOP, &padded);
         let mut piece = whole[..cut].to_vec();
         piece[4..6].copy_from_slice(&((cut - 40) as u16).to_be_bytes());
-        router.from_outside(&piece).is_silence(Reason::BorderHeader);
+        router.outside(&piece).is_silence(Reason::BorderHeader);
     }
     let later_piece = [17, 0, 0, 8, 0, 0, 0, 1];
     assert!(
         router
-            .from_outside(&behind(FAR, NODE, NextHeader::FRAGMENT, &later_piece))
+            .outside(&behind(FAR, NODE, NextHeader::FRAGMENT, &later_piece))
             .entered()
     );
     let first_piece = [&[43, 0, 0, 1, 0, 0, 0, 1], &route[..]].concat();
     router
-        .from_outside(&behind(FAR, NODE, NextHeader::FRAGMENT, &first_piece))
+        .outside(&behind(FAR, NODE, NextHeader::FRAGMENT, &first_piece))
         .is_silence(Reason::BorderHeader);
 }
 
@@ -374,9 +374,7 @@ fn xb2_headers_by_which_the_mesh_routes_do_not_cross_in_either_direction() {
 fn xb3_no_node_speaks_for_the_internet() {
     let mut router = router();
     for src in [FAR, HOST, ROUTER] {
-        router
-            .from_mesh(&datagram(src, FAR))
-            .is_silence(Reason::BorderSource);
+        router.mesh(&datagram(src, FAR)).is_silence(Reason::BorderSource);
     }
 }
 
@@ -387,7 +385,7 @@ fn xb4_a_flood_is_held_back_in_favour_of_what_comes_after_it() {
     let packet = udp_packet((FAR, 1000), (NODE, 2000), &[1; 952]);
     let mut entered = 0;
     for _ in 0..1_000 {
-        let answer = router.from_outside(&packet);
+        let answer = router.outside(&packet);
         if answer.entered() {
             entered += 1;
         } else {
@@ -399,14 +397,12 @@ fn xb4_a_flood_is_held_back_in_favour_of_what_comes_after_it() {
     assert_eq!(router.stack.buffer().live(), 0);
     // What leaves the mesh is not counted, and what the flood did is over after as long as it takes.
     let answer = datagram(NODE, FAR);
-    router.from_mesh(&answer).left(&answer);
+    router.mesh(&answer).left(&answer);
     router.now += Duration::from_millis(28);
-    assert!(router.from_outside(&packet).entered());
-    router.from_outside(&packet).is_silence(Reason::BorderRate);
+    assert!(router.outside(&packet).entered());
+    router.outside(&packet).is_silence(Reason::BorderRate);
     router.now += Duration::from_secs(3600);
-    let at_once = (0..1_000)
-        .filter(|_| router.from_outside(&packet).entered())
-        .count();
+    let at_once = (0..1_000).filter(|_| router.outside(&packet).entered()).count();
     assert_eq!(at_once, 4, "a quiet hour earns no more");
 }
 
@@ -416,10 +412,10 @@ fn xb4_a_flood_of_what_is_refused_costs_others_nothing_and_few_answers() {
     let mut told = 0;
     for number in 0..10_000_u32 {
         let dst = Ipv6Addr::from_bits(FAR.to_bits() | u128::from(number) << 16);
-        told += router.from_outside(&datagram(HOST, dst)).outward.len();
+        told += router.outside(&datagram(HOST, dst)).outward.len();
     }
     assert_eq!(told, 10, "RFC 4443 section 2.4 (f)");
-    assert!(router.from_outside(&datagram(HOST, NODE)).entered());
+    assert!(router.outside(&datagram(HOST, NODE)).entered());
 }
 
 #[test]
@@ -432,12 +428,12 @@ fn xb5_a_read_of_any_length_is_delivered_or_dropped_with_a_reason() {
     };
     let before = router.stack.drops(Reason::FrameMalformed);
     for len in [1501, 4096, 65_535] {
-        let answer = router.from_outside(&huge[..len]);
+        let answer = router.outside(&huge[..len]);
         assert_eq!((answer.frames, answer.outward.len()), (0, 0));
     }
     assert_eq!(router.stack.drops(Reason::FrameMalformed), before + 3);
     for len in 0..1500 {
-        router.from_outside(&huge[..len]);
+        router.outside(&huge[..len]);
     }
     assert_eq!(router.stack.buffer().live(), 0);
 }
@@ -448,19 +444,15 @@ fn xb6_the_hop_limit_counts_both_ways() {
     let exceeded = Message::TimeExceeded(Exceeded::HopLimit);
     for hop_limit in [0, 1] {
         router
-            .from_outside(&with_hop_limit(datagram(HOST, NODE), hop_limit))
+            .outside(&with_hop_limit(datagram(HOST, NODE), hop_limit))
             .told_outside(Reason::HopLimit, exceeded);
-        let answer = router.from_mesh(&with_hop_limit(datagram(NODE, HOST), hop_limit));
+        let answer = router.mesh(&with_hop_limit(datagram(NODE, HOST), hop_limit));
         assert!(answer.frames > 0 && answer.outward.is_empty(), "the node is told");
         assert_eq!(answer.drops, [Reason::HopLimit]);
     }
-    assert!(
-        router
-            .from_outside(&with_hop_limit(datagram(HOST, NODE), 2))
-            .entered()
-    );
+    assert!(router.outside(&with_hop_limit(datagram(HOST, NODE), 2)).entered());
     let packet = with_hop_limit(datagram(NODE, HOST), 2);
-    router.from_mesh(&packet).left(&packet);
+    router.mesh(&packet).left(&packet);
 }
 
 /// RFC 8200 section 5 and RFC 8021: an MTU below 1280 changes nothing in what a node sends.
@@ -480,7 +472,7 @@ fn xi17_packet_too_big_below_1280_makes_no_atomic_fragments() {
     assert_eq!(before.len(), 1);
     for mtu in [0, 40, 68, 600, 1279] {
         let told = icmpv6_packet(HOST, ROUTER, Message::PacketTooBig { mtu }, &before[0][..1000]);
-        router.from_outside(&told);
+        router.outside(&told);
         assert_eq!(send(&mut router), before, "MTU {mtu}");
     }
 }
