@@ -67,7 +67,7 @@ fn recorder(plan: &Plan, wanted: Recording, folder: &Path) -> io::Result<Recorde
     }
     if let Some(link_type) = wanted.capture {
         let channel = plan.config.link.channel;
-        recorder.capture(&folder.join(CAPTURE), link_type, channel, &plan.network)?;
+        recorder.capture(&folder.join(CAPTURE), link_type, channel, &plan.network, None)?;
     }
     Ok(recorder)
 }

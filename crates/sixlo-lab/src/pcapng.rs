@@ -1,4 +1,4 @@
-//! Captures in pcapng, as Wireshark reads them: one interface a node, times in nanoseconds of simulated time.
+//! Captures in pcapng, as Wireshark reads them: one interface a node and one to the outside, times in nanoseconds of simulated time.
 //!
 //! The format is that of draft-ietf-opsawg-pcapng (section header, interface description and enhanced packet blocks),
 //! written as a stream. Little endian on every host, so that the same run gives the same bytes.
@@ -85,7 +85,16 @@ impl<W: Write> Writer<W> {
 
     /// Describes an interface; gives its number.
     pub fn interface(&mut self, name: &str, eui64: Option<[u8; 8]>) -> io::Result<u32> {
-        self.u16(self.link_type.number());
+        self.describe(self.link_type.number(), name, eui64)
+    }
+
+    /// Describes an interface that carries IP packets as they are (`LINKTYPE_RAW`, 101); gives its number.
+    pub fn raw_interface(&mut self, name: &str) -> io::Result<u32> {
+        self.describe(101, name, None)
+    }
+
+    fn describe(&mut self, link_type: u16, name: &str, eui64: Option<[u8; 8]>) -> io::Result<u32> {
+        self.u16(link_type);
         self.u16(0);
         self.u32(0); // no limit on the captured length
         self.option(IF_NAME, name.as_bytes());
@@ -102,6 +111,23 @@ impl<W: Write> Writer<W> {
 
     /// Writes a frame. Its interface must have been described.
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
+        self.enhanced(packet, self.link_type == LinkType::Tap)
+    }
+
+    /// Writes what an interface that carries packets as they are has carried.
+    pub fn raw_packet(&mut self, interface: u32, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
+        let packet = Packet {
+            interface,
+            time_ns,
+            channel: 0,
+            rss_dbm: None,
+            frame: bytes,
+            comment: "",
+        };
+        self.enhanced(&packet, false)
+    }
+
+    fn enhanced(&mut self, packet: &Packet<'_>, with_tap: bool) -> io::Result<()> {
         if packet.interface >= self.interfaces {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -115,7 +141,7 @@ impl<W: Write> Writer<W> {
         self.u32(0);
         self.u32(0);
         let data_at = self.block.len();
-        if self.link_type == LinkType::Tap {
+        if with_tap {
             self.tap_header(packet);
         }
         self.block.extend_from_slice(packet.frame);

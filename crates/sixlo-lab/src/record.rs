@@ -41,6 +41,8 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Capture {
     writer: pcapng::Writer<BufWriter<File>>,
+    /// The number of the interface to the outside.
+    outside: u32,
     channel: u16,
     waiting: BTreeMap<(Time, u64), Waiting>,
 }
@@ -81,13 +83,14 @@ impl Recorder {
         Ok(())
     }
 
-    /// Writes a capture to this file.
+    /// Writes a capture to this file; `border` is the index of the border router, if its link to the outside is captured too.
     pub fn capture(
         &mut self,
         path: &Path,
         link_type: LinkType,
         channel: u8,
         network: &Network,
+        border: Option<u16>,
     ) -> io::Result<()> {
         let out = BufWriter::with_capacity(1 << 16, File::create(path)?);
         let application = concat!("sixlo ", env!("CARGO_PKG_VERSION"));
@@ -95,12 +98,25 @@ impl Recorder {
         for (node, number) in network.nodes.iter().zip(1..) {
             writer.interface(&interface_name(number, &node.name), Some(node.eui64))?;
         }
+        let outside = match border {
+            Some(border) => writer.raw_interface(&format!("node {} to the outside", border + 1))?,
+            None => 0,
+        };
         self.capture = Some(Capture {
             writer,
+            outside,
             channel: u16::from(channel),
             waiting: BTreeMap::new(),
         });
         Ok(())
+    }
+
+    /// A packet passed the link to the outside.
+    pub fn outside(&mut self, now: Time, packet: &[u8]) {
+        if let Some(capture) = &mut self.capture {
+            let result = capture.writer.raw_packet(capture.outside, now.as_ns(), packet);
+            self.note(result);
+        }
     }
 
     /// The run is over: writes what is left, and tells whether all could be written.

@@ -110,7 +110,7 @@ fn command(name: &str, scenario: &str, arguments: &str) -> Command {
 }
 
 fn ping(address: &str, len: usize) -> bool {
-    run("ping", &format!("-c 3 -i 0.2 -w 20 -s {len} {address}"))
+    run("ping", &format!("-c 3 -i 1 -W 5 -s {len} {address}"))
         .status
         .success()
 }
@@ -259,7 +259,8 @@ fn refused(name: &str, scenario: &str, arguments: &str, says: &str) {
 #[test]
 fn what_is_in_the_way_is_said_with_the_remedy_and_nothing_is_set_up() {
     in_namespace(|| {
-        run("ip", "link add other type dummy");
+        let added = run("ip", "tuntap add dev other mode tun");
+        assert!(added.status.success(), "{added:?}");
         refused(
             "name",
             CHAIN,

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::net::Ipv6Addr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -17,6 +18,8 @@ use crate::live::clock::{Clock, Speed};
 use crate::live::command::{Command, Handle};
 use crate::live::engine::{Engine, Ports, Tally};
 use crate::live::watch::Watch;
+use crate::pcapng::LinkType;
+use crate::record::Recorder;
 use crate::scenario::{BadInput, Scenario};
 
 mod device;
@@ -49,6 +52,9 @@ pub(super) struct LiveArgs {
     /// How fast simulated time goes: a multiple of real time like 0.5, or `max`
     #[arg(long, value_name = "TIMES", default_value = "1", value_parser = Speed::parse)]
     speed: Speed,
+    /// Write all frames of the mesh and all packets that cross its border to this file (pcapng, for Wireshark)
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
     /// End after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
@@ -66,6 +72,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure> {
     let plan = plan(args)?;
     let nodes = plan.nodes();
+    let recorder = recorder(args, &plan)?;
     let mut ports = Ports::default();
     if !args.no_tun {
         let device = device::open(&args.tun, &plan)?;
@@ -77,6 +84,9 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
     let (handle, commands) = Handle::new(pipe.0);
     stop_at_signals(handle);
     let mut watch = Watch::new(nodes);
+    if let Some(recorder) = recorder {
+        watch.record(recorder);
+    }
     let started = Instant::now();
     let (tally, broken) = with_world(&plan, &mut watch, |mut world| {
         let start = Instant::now();
@@ -94,6 +104,9 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
     summary(&tally, &watch, out)
         .and_then(|()| tell_cpu(started.elapsed(), out))
         .map_err(Failure::stdout)?;
+    if let (Some(path), Err(error)) = (&args.capture, watch.finish()) {
+        return Err(Failure::Io(path.display().to_string(), error));
+    }
     broken.map_err(|error| Failure::Io(format!("the device {}", args.tun), error))
 }
 
@@ -122,6 +135,19 @@ fn plan(args: &LiveArgs) -> Result<Plan, Failure> {
 fn bad(file: &str, problem: Problem) -> Failure {
     let what = format!("{}: {}", problem.key, problem.what);
     BadInput::whole(file, what, problem.wanted).into()
+}
+
+/// Opens the file for a capture, if one is wanted.
+fn recorder(args: &LiveArgs, plan: &Plan) -> Result<Option<Recorder>, Failure> {
+    let Some(path) = &args.capture else {
+        return Ok(None);
+    };
+    let mut recorder = Recorder::new(&plan.network);
+    let channel = plan.config.link.channel;
+    recorder
+        .capture(path, LinkType::Tap, channel, &plan.network, plan.border())
+        .map_err(|error| Failure::Io(path.display().to_string(), error))?;
+    Ok(Some(recorder))
 }
 
 /// Ctrl-C and SIGTERM end the run as its end would.

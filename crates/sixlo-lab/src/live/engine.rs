@@ -14,7 +14,7 @@ use sixlo_sim::time::Time;
 use sixlo_sim::world::World;
 
 use super::clock::Clock;
-use super::command::{Command, Happening, NodeState, Snapshot};
+use super::command::{Command, NodeState, Snapshot};
 use super::lateness::Lateness;
 use super::watch::Watch;
 
@@ -163,11 +163,7 @@ impl<'w, 'p, 'm> Engine<'w, 'p, 'm> {
                 self.tally.packets_lost += 1;
             }
             let at = self.world.now();
-            self.world.observer().tell(Happening::Packet {
-                at,
-                inward: true,
-                len: len.min(0xffff) as u16,
-            });
+            self.world.observer().packet(at, true, packet);
         }
         Ok(())
     }
@@ -183,11 +179,7 @@ impl<'w, 'p, 'm> Engine<'w, 'p, 'm> {
                 Ok(()) => self.tally.packets_out += 1,
                 Err(_) => self.tally.packets_refused += 1,
             }
-            self.world.observer().tell(Happening::Packet {
-                at,
-                inward: false,
-                len: packet.len() as u16,
-            });
+            self.world.observer().packet(at, false, &packet);
         }
     }
 

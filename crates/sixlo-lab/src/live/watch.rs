@@ -1,5 +1,6 @@
 //! Watches a mesh in real time: counts, captures, and tells those who subscribed.
 
+use std::io;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 use sixlo_sim::frames::To;
@@ -8,7 +9,7 @@ use sixlo_sim::observer::{Observer, OnAir};
 use sixlo_sim::time::Time;
 
 use super::command::Happening;
-use crate::record::kind_of;
+use crate::record::{Recorder, kind_of};
 
 /// What a node has sent and received on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub struct Watch {
     nodes: Vec<NodeCounts>,
     frames: u64,
     subscribers: Vec<Subscriber>,
+    recorder: Option<Recorder>,
 }
 
 #[derive(Debug)]
@@ -42,7 +44,31 @@ impl Watch {
             nodes: vec![NodeCounts::default(); usize::from(nodes)],
             frames: 0,
             subscribers: Vec::new(),
+            recorder: None,
         }
+    }
+
+    /// What is seen is also recorded.
+    pub fn record(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// The run is over: writes what is left to record.
+    ///
+    /// # Errors
+    ///
+    /// If not all could be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.recorder.take().map_or(Ok(()), Recorder::finish)
+    }
+
+    /// A packet passed the link to the outside.
+    pub fn packet(&mut self, at: Time, inward: bool, packet: &[u8]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.outside(at, packet);
+        }
+        let len = packet.len().min(0xffff) as u16;
+        self.tell(Happening::Packet { at, inward, len });
     }
 
     /// What a node has sent and received.
@@ -90,6 +116,9 @@ impl Subscriber {
 
 impl Observer for Watch {
     fn on_air(&mut self, frame: &OnAir<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_air(frame);
+        }
         self.frames += 1;
         if let Some(sender) = self.nodes.get_mut(usize::from(frame.sender)) {
             sender.sent += 1;

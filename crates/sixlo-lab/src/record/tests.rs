@@ -48,7 +48,7 @@ fn recorded(frames: &[OnAir<'_>]) -> (Vec<String>, Vec<(u64, u32, String)>) {
     let (trace, capture) = (folder.path().join("trace"), folder.path().join("capture"));
     recorder.trace(&trace, &network).unwrap();
     recorder
-        .capture(&capture, LinkType::WithFcs, 26, &network)
+        .capture(&capture, LinkType::WithFcs, 26, &network, None)
         .unwrap();
     for frame in frames {
         recorder.on_air(frame);
