@@ -249,7 +249,9 @@ fn nothing_is_left_after_an_end_of_any_kind_and_it_starts_again() {
 
 /// Refused with exit code 2 and one sentence that holds this, and nothing was set up.
 fn refused(name: &str, scenario: &str, arguments: &str, says: &str) {
-    let got = command(name, scenario, arguments).output().expect("it starts");
+    let got = command(name, scenario, &format!("{arguments} --for 2"))
+        .output()
+        .expect("it starts");
     let message = String::from_utf8_lossy(&got.stderr).into_owned();
     assert_eq!(got.status.code(), Some(2), "{name}: {message}");
     assert!(message.contains(says), "{name}: {message}");
