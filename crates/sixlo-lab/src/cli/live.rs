@@ -142,7 +142,7 @@ fn recorder(args: &LiveArgs, plan: &Plan) -> Result<Option<Recorder>, Failure> {
     let Some(path) = &args.capture else {
         return Ok(None);
     };
-    let mut recorder = Recorder::new(&plan.network);
+    let mut recorder = Recorder::new(&plan.network, &plan.config.link);
     let channel = plan.config.link.channel;
     recorder
         .capture(path, LinkType::Tap, channel, &plan.network, plan.border())
