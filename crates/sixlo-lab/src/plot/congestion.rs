@@ -56,7 +56,7 @@ impl Event {
         match self {
             Self::FastRetransmit => "fast retransmission",
             Self::TimeOut => "time-out",
-            Self::Undone => "undone: it was no loss",
+            Self::Undone => "undone, no loss",
         }
     }
 

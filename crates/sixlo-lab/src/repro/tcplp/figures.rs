@@ -353,7 +353,7 @@ fn fig_6a(findings: &Findings<'_>) -> Figure {
         title: "Congestion windows over three hops".to_owned(),
         panels: shown.map(panel).collect(),
         cap_bytes: u32::from(4 * segment_bytes(5)),
-        cap_name: "send buffer; the paper's curve lies at it nearly always".to_owned(),
+        cap_name: "send buffer".to_owned(),
         from_s: 10.0,
         until_s: 110.0,
     };
