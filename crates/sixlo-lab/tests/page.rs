@@ -146,3 +146,33 @@ fn a_recorded_run_is_played_in_a_browser() {
     let server = Server::start(&mut sixlo(&folder, &["watch", "out", "--web", "0"]));
     server.is_driven(&driver, "replay");
 }
+
+/// Fifty nodes that send for as long as anyone looks.
+#[cfg(target_os = "linux")]
+const BUSY: &str = r#"
+title = "Fifty nodes, live"
+topology = "lille-50"
+[stack]
+strategy = "forward"
+[[traffic]]
+from = "beyond-sink-neighbors"
+payload_bytes = 192
+count = 100000
+start_max_ms = 3000
+gap_min_ms = 3000
+gap_max_ms = 9000
+"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mesh_that_runs_is_shown_and_steered_by_a_browser() {
+    let Some(driver) = driver() else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-live");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("busy.toml"), BUSY).unwrap();
+    let server = Server::start(&mut sixlo(
+        &folder,
+        &["live", "busy.toml", "--no-tun", "--web", "0"],
+    ));
+    server.is_driven(&driver, "live");
+}

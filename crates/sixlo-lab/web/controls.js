@@ -24,7 +24,7 @@ function told(speed) {
 }
 
 export class Controls {
-  /** `changed` hears of each change of `playing` and `speed`; `seek` of a time that was chosen. */
+  /** `changed` hears which of `playing` and `speed` was changed; `seek` of a time that was chosen. */
   constructor({ duration, speed, changed, seek }) {
     Object.assign(this, { duration, speed, playing: true, changed, seek });
     const find = (id) => document.getElementById(id);
@@ -37,7 +37,7 @@ export class Controls {
     if (duration !== null) find("length").textContent = `of ${clock(duration, 1)}`;
     this.button.addEventListener("click", () => this.play(!this.playing));
     this.slider.addEventListener("input", () => this.setSpeed(rounded(ofSlider(Number(this.slider.value)))));
-    this.time.addEventListener("input", () => seek(Number(this.time.value)));
+    if (seek) this.time.addEventListener("input", () => seek(Number(this.time.value)));
     document.addEventListener("keydown", (event) => this.key(event));
     this.show();
   }
@@ -45,13 +45,13 @@ export class Controls {
   play(playing) {
     this.playing = playing;
     this.show();
-    this.changed();
+    this.changed("playing");
   }
 
   setSpeed(speed) {
     this.speed = speed;
     this.show();
-    this.changed();
+    this.changed("speed");
   }
 
   /** What another page, or the command line, has changed. */

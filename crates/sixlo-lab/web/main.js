@@ -3,6 +3,7 @@
 import { Controls } from "./controls.js";
 import { integer, make, percent } from "./format.js";
 import { KINDS, shapeImage } from "./kinds.js";
+import { Live } from "./live.js";
 import { MapView } from "./map.js";
 import { Model } from "./model.js";
 import { Panel } from "./panel.js";
@@ -65,20 +66,27 @@ async function start() {
   find("run").textContent = `${mesh.nodes.length} nodes · ${mesh.run}`;
 
   const model = new Model(mesh);
-  const source = new Replay(mesh, model);
+  const live = mesh.mode === "live";
+  const source = live ? new Live(mesh, model) : new Replay(mesh, model);
+  const seek = live ? null : (time) => source.seek(time);
   const controls = new Controls({
     duration: source.duration,
     speed: 1,
-    changed: () => {
+    changed: (what) => {
+      if (live) source.steer(what, controls);
       // At the end it begins anew.
-      if (controls.playing && model.time >= source.duration) source.seek(0);
+      else if (controls.playing && model.time >= source.duration) source.seek(0);
     },
-    seek: (time) => source.seek(time),
+    seek,
   });
   let panel = null;
   const map = new MapView(find("map"), mesh, model, (number) => panel.show(number));
   panel = new Panel(find("panel"), mesh, model, source, (number) => map.select(number));
-  const plots = new Plots(find("plots"), mesh, (time) => source.seek(time));
+  const plots = new Plots(find("plots"), mesh, seek);
+  if (live) source.heard = (asked) => {
+    plots.add(source.totals);
+    if (!asked) controls.told(!source.clock.paused, source.clock.speed);
+  };
   const legend = new Legend(find("legend"), map);
   const facts = new Facts(find("facts"));
   find("zoom-in").addEventListener("click", () => map.zoomBy(1.5));
@@ -92,9 +100,10 @@ async function start() {
     before = now;
     const by = !controls.playing || passed === 0 ? 0 : passed * 1000 * controls.speed;
     const flows = source.advance(by, performance.now() + 10);
-    find("status").textContent = source.error ? `no answer: ${source.error.message}` : flows ? "" : "loading";
-    find("status").classList.toggle("bad", source.error !== null);
-    if (controls.playing && model.time >= source.duration) controls.play(false);
+    const wrong = source.error ? `no answer: ${source.error.message}` : source.refused;
+    find("status").textContent = wrong || (flows ? source.state?.() ?? "" : "loading");
+    find("status").classList.toggle("bad", Boolean(wrong));
+    if (!live && controls.playing && model.time >= source.duration) controls.play(false);
     map.draw(Math.min(controls.speed, 1000));
     plots.draw(model.time);
     legend.update(model.seen);

@@ -82,7 +82,14 @@ export class Panel {
       make("h3", {}, "Counters"), table(COUNTED, this.counted),
       this.detail,
     );
-    this.source.commands?.(number, this.commands);
+    this.showCommands = this.source.commands?.(number, this.commands, this.neighborsOf(number)) ?? (() => {});
+  }
+
+  /** The parent and the children of a node, then the others that it hears. */
+  neighborsOf(number) {
+    const isRoute = (other) => this.byNumber.get(other).parent === number || this.byNumber.get(number).parent === other;
+    const all = this.mesh.links.filter((link) => link.includes(number)).map(([a, b]) => (a === number ? b : a));
+    return all.sort((a, b) => isRoute(b) - isRoute(a) || a - b);
   }
 
   link(number) {
@@ -97,6 +104,7 @@ export class Panel {
     }
     const state = this.model.nodes.get(this.number);
     this.state.textContent = state.on ? "" : "off";
+    this.showCommands();
     for (const [key, cell] of [...this.holds, ...this.counted]) {
       const text = integer(state[key] ?? 0);
       if (cell.textContent !== text) cell.textContent = text;

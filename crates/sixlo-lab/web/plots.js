@@ -10,7 +10,7 @@ const TOP = 7;
 const BOTTOM = 18;
 
 /** What is drawn: each value from the totals at two moments, which only grow. */
-const PLOTS = (nodes) => [
+const PLOTS = (nodes, live) => [
   {
     title: "Delivered", unit: "% of what ended", paint: "good", most: 1, show: (v) => (100 * v).toFixed(1), tick: (v) => `${Math.round(100 * v)}`,
     value: (a, b) => (b.delivered + b.lost > a.delivered + a.lost
@@ -20,6 +20,10 @@ const PLOTS = (nodes) => [
     title: "Goodput", unit: "kb/s, all receivers", paint: "udp", show: plain, tick: plain,
     value: (a, b) => ((b.bytes - a.bytes) * 8) / 1000 / ((b.at - a.at) / 1e6),
   },
+  ...(live ? [{
+    title: "Border router", unit: "kb/s, in and out", paint: "tcp", show: plain, tick: plain,
+    value: (a, b) => ((b.outside - a.outside) * 8) / 1000 / ((b.at - a.at) / 1e6),
+  }] : []),
   {
     title: "Queues", unit: "packets, all nodes", paint: "rfrag", show: plain, tick: plain,
     value: (a, b) => (b.queued_s - a.queued_s) / ((b.at - a.at) / 1e6),
@@ -35,7 +39,7 @@ export class Plots {
   constructor(parent, mesh, seek) {
     this.points = [];
     this.end = mesh.recorded?.duration ?? 0;
-    this.plots = PLOTS(mesh.nodes.length).map((plot) => {
+    this.plots = PLOTS(mesh.nodes.length, mesh.mode === "live").map((plot) => {
       const value = make("span");
       const canvas = make("canvas", { role: "img", "aria-label": `${plot.title}, ${plot.unit}, over the time of the run` });
       parent.append(make("figure", {}, make("figcaption", {}, plot.title, make("small", {}, plot.unit), value), canvas));

@@ -1,7 +1,7 @@
 //! `sixlo live`: a mesh in real time, joined to this host by a TUN device.
 
 use std::io::{self, IsTerminal, Write};
-use std::net::Ipv6Addr;
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use sixlo_sim::stack_host::address;
 use sixlo_sim::time::Time;
 use sixlo_sim::world::Plan;
 
+use super::watch::listen;
 use super::{Failure, shipped};
 use crate::live::clock::{Clock, Speed};
 use crate::live::command::{Command, Handle};
@@ -21,12 +22,16 @@ use crate::live::watch::Watch;
 use crate::pcapng::LinkType;
 use crate::record::Recorder;
 use crate::scenario::{BadInput, Scenario};
+use crate::web::http::{Limits, serve};
+use crate::web::live::Live;
+use crate::web::site::parse_address;
 
 mod device;
 
 pub(super) const EXAMPLES: &str = "Examples:
   sudo sixlo live                    a mesh of 50 nodes; then, in another terminal: ping fd00::5
   sudo sixlo live my-mesh.toml       your own (docs/scenario.md)
+  sudo sixlo live --web              with a page in the browser that shows and steers it
   sudo sixlo live --tun mesh0 --prefix fd12:3456:789a::
   unshare --net --map-root-user sixlo live --for 60    without rights, in a network namespace of its own
 
@@ -55,6 +60,9 @@ pub(super) struct LiveArgs {
     /// Write all frames of the mesh and all packets that cross its border to this file (pcapng, for Wireshark)
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
+    /// Serve a page that shows the mesh and steers it: at a port of this machine, or an address and a port [default port: 8154]
+    #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, default_missing_value = "8154", value_parser = parse_address)]
+    web: Option<SocketAddr>,
     /// End after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
@@ -73,6 +81,7 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
     let plan = plan(args)?;
     let nodes = plan.nodes();
     let recorder = recorder(args, &plan)?;
+    let listener = args.web.map(listen).transpose()?;
     let mut ports = Ports::default();
     if !args.no_tun {
         let device = device::open(&args.tun, &plan)?;
@@ -82,10 +91,13 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
     tell_nodes(&plan, out).map_err(Failure::stdout)?;
     let pipe = waker().map_err(|error| Failure::Io("a pair of sockets".to_owned(), error))?;
     let (handle, commands) = Handle::new(pipe.0);
-    stop_at_signals(handle);
+    stop_at_signals(handle.clone());
     let mut watch = Watch::new(nodes);
     if let Some(recorder) = recorder {
         watch.record(recorder);
+    }
+    if let Some(listener) = listener {
+        show(listener, &plan, &args.scenario, handle, &mut watch, out)?;
     }
     let started = Instant::now();
     let (tally, broken) = with_world(&plan, &mut watch, |mut world| {
@@ -108,6 +120,26 @@ pub(super) fn live(args: &LiveArgs, out: &mut impl Write) -> Result<(), Failure>
         return Err(Failure::Io(path.display().to_string(), error));
     }
     broken.map_err(|error| Failure::Io(format!("the device {}", args.tun), error))
+}
+
+/// Serves the page of a mesh.
+fn show(
+    listener: TcpListener,
+    plan: &Plan,
+    scenario: &str,
+    handle: Handle,
+    watch: &mut Watch,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let failed = |error| Failure::Io("the page".to_owned(), error);
+    let address = listener.local_addr().map_err(failed)?;
+    let title = shipped::open(scenario, None)?.title;
+    let (live, feed) = Live::new(plan, &title, "live", handle);
+    serve(listener, live, Limits::USUAL).map_err(failed)?;
+    watch.show(feed);
+    writeln!(out, "http://{address}/ shows the mesh")
+        .and_then(|()| out.flush())
+        .map_err(Failure::stdout)
 }
 
 /// The network that is to run.

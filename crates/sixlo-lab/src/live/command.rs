@@ -8,6 +8,7 @@ use sixlo_sim::time::Time;
 
 use super::clock::Speed;
 use super::watch::NodeCounts;
+use crate::web::messages::Detail;
 
 /// What can be asked of a running mesh. Nodes are named by their number, from 1.
 #[derive(Clone, Debug)]
@@ -34,6 +35,13 @@ pub enum Command {
     },
     /// A picture of the present.
     Look(SyncSender<Box<Snapshot>>),
+    /// What the page tells of a node, by its number; none if there is no such node, or no page.
+    Detail {
+        /// The number of the node.
+        node: u16,
+        /// Where the answer is to go.
+        answer: SyncSender<Option<Box<Detail>>>,
+    },
     /// From now on, all that happens, as far as the receiver keeps up: what it has no room for is counted and lost to it.
     Subscribe(SyncSender<Happening>),
     /// Ends the run.

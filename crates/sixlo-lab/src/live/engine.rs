@@ -13,10 +13,11 @@ use sixlo_sim::stack_host::StackHost;
 use sixlo_sim::time::Time;
 use sixlo_sim::world::World;
 
-use super::clock::Clock;
+use super::clock::{Clock, Speed};
 use super::command::{Command, NodeState, Snapshot};
 use super::lateness::Lateness;
 use super::watch::Watch;
+use crate::web::messages::ClockState;
 
 /// Packets that one turn takes from a port, before the world goes on.
 const PACKETS_MAX: usize = 16;
@@ -110,6 +111,7 @@ impl<'w, 'p, 'm> Engine<'w, 'p, 'm> {
             self.carry_in()?;
             self.carry_out();
             let now = Instant::now();
+            let next_page = self.show(now);
             if until.is_some_and(|until| now >= until) {
                 break;
             }
@@ -118,10 +120,26 @@ impl<'w, 'p, 'm> Engine<'w, 'p, 'm> {
                 let time = self.world.now();
                 progress(time, self.world.observer(), &self.tally);
             }
-            self.sleep([until, Some(next_tick)].into_iter().flatten().min())?;
+            self.sleep([until, Some(next_tick), next_page].into_iter().flatten().min())?;
         }
         self.tally.slipped = self.clock.slipped();
         Ok(())
+    }
+
+    /// Shows the page what is new, and says when it wants to know more.
+    fn show(&mut self, now: Instant) -> Option<Instant> {
+        let clock = ClockState {
+            paused: self.clock.is_paused(),
+            speed: match self.clock.speed() {
+                Speed::Times(times) => Some(times),
+                Speed::Unlimited => None,
+            },
+        };
+        let world = self.world.now();
+        let page = self.world.observer().page()?;
+        page.turn(now, world, clock);
+        // Where time stands, only a command brings news.
+        (!clock.paused).then(|| page.next())
     }
 
     /// What came of it so far.
@@ -239,6 +257,11 @@ impl<'w, 'p, 'm> Engine<'w, 'p, 'm> {
                 let picture = Box::new(self.look());
                 // Who has asked may be gone.
                 let _ = answer.try_send(picture);
+            }
+            Command::Detail { node, answer } => {
+                let page = self.world.observer().page();
+                let detail = page.and_then(|page| page.tap().detail(node));
+                let _ = answer.try_send(detail.map(Box::new));
             }
             Command::Subscribe(out) => self.world.observer().subscribe(out),
             Command::Stop => {}

@@ -3,13 +3,15 @@
 use std::io;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
+use sixlo::trace::{Event, PktId};
 use sixlo_sim::frames::To;
 use sixlo_sim::medium::{Loss, Signal};
-use sixlo_sim::observer::{Observer, OnAir};
+use sixlo_sim::observer::{AppEvent, Observer, Occupancy, OnAir};
 use sixlo_sim::time::Time;
 
 use super::command::Happening;
 use crate::record::{Recorder, kind_of};
+use crate::web::live::Feed;
 
 /// What a node has sent and received on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +31,7 @@ pub struct Watch {
     frames: u64,
     subscribers: Vec<Subscriber>,
     recorder: Option<Recorder>,
+    page: Option<Feed>,
 }
 
 #[derive(Debug)]
@@ -45,6 +48,7 @@ impl Watch {
             frames: 0,
             subscribers: Vec::new(),
             recorder: None,
+            page: None,
         }
     }
 
@@ -67,8 +71,21 @@ impl Watch {
         if let Some(recorder) = &mut self.recorder {
             recorder.outside(at, packet);
         }
+        if let Some(page) = &mut self.page {
+            page.tap().outside(packet.len());
+        }
         let len = packet.len().min(0xffff) as u16;
         self.tell(Happening::Packet { at, inward, len });
+    }
+
+    /// Shows the mesh on a page, too.
+    pub fn show(&mut self, page: Feed) {
+        self.page = Some(page);
+    }
+
+    /// Its page, if there is one.
+    pub const fn page(&mut self) -> Option<&mut Feed> {
+        self.page.as_mut()
     }
 
     /// What a node has sent and received.
@@ -119,6 +136,9 @@ impl Observer for Watch {
         if let Some(recorder) = &mut self.recorder {
             recorder.on_air(frame);
         }
+        if let Some(page) = &mut self.page {
+            page.tap().on_air(frame);
+        }
         self.frames += 1;
         if let Some(sender) = self.nodes.get_mut(usize::from(frame.sender)) {
             sender.sent += 1;
@@ -147,7 +167,34 @@ impl Observer for Watch {
         }
     }
 
+    fn lost_in_radio(&mut self, now: Time, node: u16, id: PktId, loss: Loss) {
+        if let Some(page) = &mut self.page {
+            page.tap().lost_in_radio(now, node, id, loss);
+        }
+    }
+
+    fn stack(&mut self, now: Time, node: u16, event: &Event) {
+        if let Some(page) = &mut self.page {
+            page.tap().stack(now, node, event);
+        }
+    }
+
+    fn app(&mut self, now: Time, node: u16, event: &AppEvent) {
+        if let Some(page) = &mut self.page {
+            page.tap().app(now, node, event);
+        }
+    }
+
+    fn occupancy(&mut self, now: Time, node: u16, occupancy: Occupancy) {
+        if let Some(page) = &mut self.page {
+            page.tap().occupancy(now, node, occupancy);
+        }
+    }
+
     fn reboot(&mut self, at: Time, node: u16, on: bool) {
+        if let Some(page) = &mut self.page {
+            page.tap().reboot(at, node, on);
+        }
         self.tell(Happening::Switched {
             at,
             node: node + 1,

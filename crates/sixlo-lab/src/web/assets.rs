@@ -13,6 +13,7 @@ pub const ASSETS: &[Asset] = &[
     ("/", HTML, include_str!("../../web/index.html")),
     ("/style.css", CSS, include_str!("../../web/style.css")),
     ("/icon.svg", IMAGE, include_str!("../../web/icon.svg")),
+    ("/live.js", SCRIPT, include_str!("../../web/live.js")),
     ("/main.js", SCRIPT, include_str!("../../web/main.js")),
     ("/controls.js", SCRIPT, include_str!("../../web/controls.js")),
     ("/format.js", SCRIPT, include_str!("../../web/format.js")),

@@ -82,8 +82,30 @@ pub struct Batch {
     /// What else happened at nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// Frames that happened too and are not told of.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub skipped: u64,
+    /// How time goes, of a mesh that runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockState>,
+    /// Errors that were given to links: sender, receiver, and the share of frames.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<(u16, u16, f64)>,
     /// The whole mesh at the end.
     pub totals: Totals,
+}
+
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// How the time of a mesh goes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ClockState {
+    /// It stands.
+    pub paused: bool,
+    /// As a multiple of real time; none where it goes as fast as it can.
+    pub speed: Option<f64>,
 }
 
 /// Whom a frame was for.
@@ -252,6 +274,8 @@ places! {
         lost: u64,
         /// Bytes that applications got.
         bytes: u64,
+        /// Bytes of packets that passed the border router, in and out.
+        outside: u64,
         /// Frames on the air, acknowledgements included.
         frames: u64,
         /// Bytes in the packet buffers of all nodes, summed over time in seconds.

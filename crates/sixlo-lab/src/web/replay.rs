@@ -106,7 +106,7 @@ impl Replay {
         let mut out = Vec::new();
         let mut tally = chunk.before.clone();
         json_line(&mut out, &tally.whole())?;
-        tally.collect();
+        tally.collect(usize::MAX);
         let mut until = (tally.now_us() / BATCH_US + 1) * BATCH_US;
         let mut write = |tally: &mut Tally| match tally.batch() {
             Some(batch) => json_line(&mut out, &batch),
@@ -317,7 +317,7 @@ fn links_of(plan: &Plan) -> Vec<(u16, u16)> {
 }
 
 /// The routes that the nodes start with: destination, and next hop.
-fn routes_of(plan: &Plan) -> Vec<Vec<(String, u16)>> {
+pub(super) fn routes_of(plan: &Plan) -> Vec<Vec<(String, u16)>> {
     let link_local = |index: u16| {
         let address = plan.network.link_addr(index, plan.config.link.addresses);
         address.link_local().map(|address| (address, index + 1))

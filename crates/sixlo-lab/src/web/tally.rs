@@ -32,6 +32,8 @@ pub struct Tally {
     /// What all nodes hold together: bytes, and waiting packets.
     held: (u64, u64),
     pending: Option<Batch>,
+    /// Frames and marks that it holds at most.
+    most: usize,
     /// Sender and receiver of the last frame.
     last: (u16, To),
     nobody: u8,
@@ -68,14 +70,16 @@ impl Tally {
             totals: Totals::default(),
             held: (0, 0),
             pending: None,
+            most: 0,
             last: (0, To::None),
             nobody: (fates().len() - 1) as u8,
         }
     }
 
-    /// Frames and marks are kept for batches from now on.
-    pub fn collect(&mut self) {
+    /// Frames and marks are kept for batches from now on, so many at most.
+    pub fn collect(&mut self, most: usize) {
         self.pending = Some(Batch::default());
+        self.most = most;
     }
 
     /// When the last thing happened that it was told.
@@ -101,7 +105,11 @@ impl Tally {
 
     fn mark(&mut self, node: u16, what: What, datagram: u32) {
         let at_us = self.now_us();
-        if let Some(batch) = &mut self.pending {
+        if let Some(batch) = self
+            .pending
+            .as_mut()
+            .filter(|batch| batch.marks.len() < self.most)
+        {
             batch.marks.push(Mark {
                 at_us,
                 node,
@@ -135,7 +143,11 @@ impl Tally {
             self.links.entry((sender, to)).or_default().0 += 1;
         }
         if let Some(batch) = &mut self.pending {
-            batch.frames.push(frame);
+            if batch.frames.len() < self.most {
+                batch.frames.push(frame);
+            } else {
+                batch.skipped += 1;
+            }
         }
     }
 
@@ -158,6 +170,7 @@ impl Tally {
         let frame = self
             .pending
             .as_mut()
+            .filter(|batch| batch.skipped == 0)
             .and_then(|batch| batch.frames.last_mut())
             .filter(|frame| frame.sender == sender);
         if let Some(frame) = frame {
@@ -236,6 +249,11 @@ impl Tally {
         }
     }
 
+    /// A packet of so many bytes passed the border router.
+    pub const fn outside(&mut self, bytes: u64) {
+        self.totals.outside += bytes;
+    }
+
     /// Nothing carries a datagram any more that was not delivered.
     pub fn lost(&mut self, datagram: u32) {
         if let Some(source) = self.under_way.remove(&datagram) {
@@ -285,6 +303,15 @@ impl Tally {
             whole: true,
             nodes: self.nodes.iter().map(|node| node.row).collect(),
             totals: self.totals,
+            ..Batch::default()
+        }
+    }
+
+    /// A batch in which nothing happens.
+    pub fn nothing(&mut self) -> Batch {
+        Batch {
+            until: self.now_us(),
+            totals: self.totals(),
             ..Batch::default()
         }
     }

@@ -122,8 +122,57 @@ async function replay() {
   await shot("replay-narrow");
 }
 
+async function live() {
+  await loads();
+  const seen = (what, ...rest) => page.evaluate(what, ...rest);
+  await until(() => window.sixlo.model.time > 1e6 && window.sixlo.model.totals.frames > 20);
+  assert.match(await page.textContent("#status"), /^live/);
+  await opens();
+
+  // A node that is switched off is off on the map, and in the table.
+  const { x, y } = await place(11);
+  await page.mouse.click(x, y);
+  await page.click("#switch");
+  await until(() => window.sixlo.model.nodes.get(11).on === 0);
+  await page.waitForSelector("#panel .off:has-text('off')");
+  assert.equal(await page.textContent("#switch"), "Switch on");
+  await page.waitForSelector("#panel .log li");
+  await page.waitForTimeout(1500);
+  await shot("live-off");
+  await page.click("#switch");
+  await until(() => window.sixlo.model.nodes.get(11).on === 1);
+
+  // Errors of a link are known to who comes later, too.
+  await page.click("#panel summary:has-text('Errors of its links')");
+  await page.locator("#panel details input[type=range]").first().fill("60");
+  await until(() => window.sixlo.source.errors.size === 2);
+  const other = await context.newPage();
+  await other.goto(url);
+  await other.waitForFunction(() => window.sixlo?.source.errors.size === 2);
+  await other.close();
+
+  // Time stands when it is told to, and goes on, faster.
+  await page.focus("#map");
+  await page.keyboard.press("Space");
+  await until(() => window.sixlo.source.clock.paused);
+  await page.waitForTimeout(400);
+  const stands = await seen(() => window.sixlo.model.time);
+  await page.waitForTimeout(500);
+  assert.equal(await seen(() => window.sixlo.model.time), stands, "paused");
+  await page.keyboard.press("Space");
+  await until((at) => window.sixlo.model.time > at, stands);
+  await seen(() => window.sixlo.controls.setSpeed(20));
+  await until(() => window.sixlo.source.clock.speed === 20);
+  await until((at) => window.sixlo.model.time > at + 60e6, stands);
+  await seen(() => window.sixlo.controls.setSpeed(1));
+  await until(() => window.sixlo.source.clock.speed === 1);
+  await page.waitForTimeout(1000);
+  assert.deepEqual(await seen(() => window.sixlo.source.refused), "");
+  await shot("live");
+}
+
 try {
-  await { replay }[mode]();
+  await { replay, live }[mode]();
   assert.deepEqual(trouble, [], "errors in the page");
   assert.deepEqual(elsewhere, [], "requests to elsewhere");
   console.log(`${mode}: all well`);

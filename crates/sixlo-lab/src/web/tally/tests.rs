@@ -36,7 +36,7 @@ fn what_is_held_is_summed_over_time_and_its_peak_begins_anew() {
 #[test]
 fn a_frame_is_told_with_what_became_of_it() {
     let mut tally = Tally::new(3);
-    tally.collect();
+    tally.collect(usize::MAX);
     tally.advance(10 * MS);
     tally.frame(1, To::Node(2), FrameKind::Udp, 100, 4 * MS, 7);
     tally.heard(2, 1, false, Some("collision"));
@@ -101,7 +101,7 @@ fn a_datagram_counts_once_at_its_source_whatever_its_end() {
 #[test]
 fn a_batch_holds_what_has_changed_and_nothing_twice() {
     let mut tally = Tally::new(3);
-    tally.collect();
+    tally.collect(usize::MAX);
     assert_eq!(tally.batch(), None);
     tally.switched(2, false);
     tally.dropped(3, 9, "no-buffer");
@@ -120,7 +120,7 @@ fn a_batch_holds_what_has_changed_and_nothing_twice() {
 #[test]
 fn what_names_no_node_or_an_unknown_cause_is_counted_as_far_as_it_can_be() {
     let mut tally = Tally::new(1);
-    tally.collect();
+    tally.collect(usize::MAX);
     for node in [0, 2, u16::MAX] {
         tally.frame(node, To::Node(node), FrameKind::Udp, 9, MS, 0);
         tally.heard(node, node, false, None);
