@@ -183,10 +183,12 @@ fn check(shipped: &Shipped, link_type: LinkType) {
     let Some(frames) = fields_of(&recorded.capture, fields) else {
         return;
     };
-    assert_eq!(
-        frames.len() as u64,
-        recorded.tables.run.transmissions,
-        "{name}: frames"
+    // Where the run ends in the middle of its traffic, so it may in the middle of a frame, which then is not captured.
+    let run = &recorded.tables.run;
+    let unfinished = run.transmissions - frames.len() as u64;
+    assert!(
+        unfinished <= run.in_flight,
+        "{name}: {unfinished} frames are missing"
     );
     let (mut reassembled, mut payloads) = (BTreeSet::new(), 0);
     for (number, frame) in (1..).zip(&frames) {

@@ -40,8 +40,8 @@ pub struct Feed {
     out: SyncSender<Batch>,
     next: Instant,
     told: Option<ClockState>,
-    /// The last batch found no room.
-    behind: bool,
+    /// The last batch found no room, and so many frames were not told since one did.
+    behind: Option<u64>,
 }
 
 impl Feed {
@@ -57,17 +57,23 @@ impl Feed {
             return;
         }
         self.next = now + EVERY;
-        let batch = if self.behind {
-            Some(self.tap.whole(world))
-        } else {
-            self.tap.batch(world)
+        let batch = match self.behind {
+            Some(untold) => {
+                let mut whole = self.tap.whole(world);
+                whole.skipped += untold;
+                Some(whole)
+            }
+            None => self.tap.batch(world),
         };
         let Some(mut batch) = batch.or_else(|| is_news.then(|| self.tap.nothing(world))) else {
             return;
         };
         batch.clock = Some(clock);
-        self.behind = matches!(self.out.try_send(batch), Err(TrySendError::Full(_)));
-        self.told = (!self.behind).then_some(clock);
+        self.behind = match self.out.try_send(batch) {
+            Err(TrySendError::Full(batch)) => Some(batch.frame_count()),
+            Ok(()) | Err(TrySendError::Disconnected(_)) => None,
+        };
+        self.told = self.behind.is_none().then_some(clock);
     }
 
     /// When it wants its next turn.
@@ -118,7 +124,7 @@ impl Live {
             out,
             next: Instant::now(),
             told: None,
-            behind: true,
+            behind: Some(0),
         };
         let telling = Arc::clone(&live);
         // It ends with the mesh, whose end of the channel then is gone. Without the thread nobody is told anything.
@@ -233,7 +239,7 @@ impl Present {
         if self.looking.is_empty() {
             return;
         }
-        let frames = batch.frames.len() as u64 + batch.skipped;
+        let frames = batch.frame_count();
         let line = self.line(&batch);
         self.tell_lines(Some((line, frames)));
     }
@@ -266,10 +272,10 @@ impl Present {
         looking.retain_mut(|one| {
             let (sent, frames) = match (&line, one.missed) {
                 (None, None) => (one.out.try_send(Arc::from("{}")), 0),
-                (_, Some(missed)) => (
-                    one.out.try_send(self.whole(missed)),
-                    line.as_ref().map_or(0, |line| line.1),
-                ),
+                (line, Some(missed)) => {
+                    let frames = line.as_ref().map_or(0, |line| line.1);
+                    (one.out.try_send(self.whole(missed + frames)), frames)
+                }
                 (Some((line, frames)), None) => (one.out.try_send(Arc::clone(line)), *frames),
             };
             match sent {

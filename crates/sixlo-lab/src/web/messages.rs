@@ -95,6 +95,13 @@ pub struct Batch {
     pub totals: Totals,
 }
 
+impl Batch {
+    /// The frames that it tells of, and those that it only counts.
+    pub const fn frame_count(&self) -> u64 {
+        self.frames.len() as u64 + self.skipped
+    }
+}
+
 const fn is_zero(number: &u64) -> bool {
     *number == 0
 }

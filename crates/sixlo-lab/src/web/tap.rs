@@ -66,10 +66,13 @@ impl Tap {
         self.tally.batch()
     }
 
-    /// All nodes as they are.
+    /// All nodes as they are. What has happened since the last batch is not told any more; frames are counted.
     pub fn whole(&mut self, now: Time) -> Batch {
-        self.tally.advance(now.as_ns());
-        self.tally.whole()
+        let untold = self.batch(now).map_or(0, |batch| batch.frame_count());
+        Batch {
+            skipped: untold,
+            ..self.tally.whole()
+        }
     }
 
     /// A batch in which nothing happens.
