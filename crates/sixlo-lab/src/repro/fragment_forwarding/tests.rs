@@ -77,18 +77,18 @@ fn a_claim_is_decided_by_as_many_runs_as_are_asked_for() {
 
 #[test]
 fn bytes_of_code_and_memory_are_those_of_the_tracked_table_and_a_missing_part_is_told() {
-    let table = "# remark\npart,router_rom,lowpan_rom,lowpan_ram\na,1,20,3\nb,1,40,5\nc,1,,7\n";
+    let table = "# remark\npart,router_rom,hwr_rom,hwr_ram\na,1,20,3\nb,1,40,5\nc,1,,7\n";
     assert_eq!(
-        claims_size::sum(table, &["a", "b"]),
+        claims_size::sum(table, "hwr", &["a", "b"]),
         Ok(claims_size::Cell { rom: 60, ram: 8 })
     );
     for (table, part, complaint) in [
         (table, "d", "no part `d`"),
         (table, "c", "no number for `c`"),
-        ("part,lowpan_rom\na,1\n", "a", "no column `lowpan_ram`"),
-        ("", "a", "no column `lowpan_rom`"),
+        ("part,hwr_rom\na,1\n", "a", "no column `hwr_ram`"),
+        ("", "a", "no column `hwr_rom`"),
     ] {
-        let error = claims_size::sum(table, &[part]).unwrap_err();
+        let error = claims_size::sum(table, "hwr", &[part]).unwrap_err();
         assert!(error.starts_with(complaint), "{error}");
     }
     // The tracked table has all that the claims are about.
